@@ -1,0 +1,47 @@
+# Everything a newcomer needs: `make demo` and `make test` set themselves up.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test test-fast lint format trust bench-judge bench-steady clean
+
+demo: $(STAMP)
+	$(BIN)/kernelwright demo
+
+test: lint
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+test-fast: $(STAMP)
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Judge of the judge: exploits rejected, honest kernels accepted, mutants killed.
+trust: $(STAMP)
+	$(BIN)/python -m tests.trust
+
+# How fast and how steady the judge is on this machine.
+bench-judge: $(STAMP)
+	$(BIN)/python benchmarks/bench_judge.py
+
+bench-steady: $(STAMP)
+	$(BIN)/python benchmarks/bench_steady.py
+
+$(STAMP): pyproject.toml requirements/lock.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/lock.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

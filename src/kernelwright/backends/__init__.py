@@ -1,0 +1,26 @@
+"""One module a language: is its toolchain here, does a candidate use it, what in a candidate deserves a look.
+
+Every module of this package without a leading underscore is a language and registers itself: adding one is
+adding a file. What a language needs to compile and call lives in `kernelwright.native`; whether a candidate
+is right or honest is decided elsewhere.
+"""
+
+import importlib
+import pkgutil
+
+from kernelwright.backends._backend import Availability, Backend
+from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
+
+for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
+    if not _module.name.rpartition(".")[2].startswith("_"):
+        importlib.import_module(_module.name)
+
+__all__ = [
+    "Availability",
+    "Backend",
+    "UnknownBackendError",
+    "detect",
+    "get",
+    "names",
+    "register",
+]

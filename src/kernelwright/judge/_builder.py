@@ -1,0 +1,88 @@
+"""Compiles what candidates ask for, in a cage, and remembers it by content."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from kernelwright import native
+from kernelwright.judge._channel import ChannelError, Message, Silent
+from kernelwright.judge._limits import Limits
+from kernelwright.judge._process import Template, Worker
+from kernelwright.judge._sandbox import Cage
+from kernelwright.judge._status import Rejection, Status
+
+LARGEST_LIBRARY = 256 << 20
+
+
+class Builder:
+    """Answers a worker's request to compile. `seconds` is what compiling has taken since it was last reset."""
+
+    def __init__(self, template: Template, *, limits: Limits, cache: native.BuildCache) -> None:
+        self._template, self._limits, self._cache = template, limits, cache
+        self.seconds = 0.0
+        self.builds = 0
+
+    def serve(self, request: Message) -> tuple[Message, tuple[int, ...]]:
+        start = time.perf_counter()
+        try:
+            source = _source(request)
+            path = self._cache.get(source, self._build)
+            return {"op": "built"}, (os.open(path, os.O_RDONLY),)
+        except native.CompileError as error:
+            return {"op": "failed", "message": error.headline, "log": error.log}, ()
+        finally:
+            self.seconds += time.perf_counter() - start
+
+    def _build(self, source: native.Source, target: Path) -> None:
+        self.builds += 1
+        cage = Cage(
+            namespaces=self._template.isolation.namespaces,
+            memory_bytes=self._limits.memory_bytes,
+            disk_bytes=self._limits.disk_bytes,
+            programs=True,
+        )
+        worker = self._template.fork("build", cage=cage)
+        library = os.memfd_create("library")
+        try:
+            _expect_built(self._order(worker, source, library))
+            _copy(library, target)
+        finally:
+            worker.finish()
+            os.close(library)
+
+    def _order(self, worker: Worker, source: native.Source, library: int) -> Message:
+        text = {"language": source.language, "text": source.text, "flags": list(source.flags)}
+        order = {"op": "compile", "source": text, "timeout": self._limits.build_s + 5}
+        try:
+            return worker.ask(order, (library,), timeout=self._limits.build_s)
+        except Silent as error:
+            message = f"compiling took more than {self._limits.build_s:g} s"
+            raise Rejection(Status.TIMEOUT, message, stage="build") from error
+        except ChannelError as error:
+            raise native.CompileError("the compiler was stopped: it ran out of memory or crashed") from error
+
+
+def _source(request: Message) -> native.Source:
+    asked = request.get("source")
+    try:
+        assert isinstance(asked, dict)
+        text, flags = asked["text"], tuple(asked["flags"])
+        assert isinstance(text, str)
+        assert all(isinstance(flag, str) for flag in flags)
+        return native.Source(language=str(asked["language"]), text=text, flags=flags)
+    except (AssertionError, KeyError, TypeError) as error:
+        raise Rejection(Status.TAMPER, "asked for a compilation in a form the library never uses") from error
+
+
+def _expect_built(answer: Message) -> None:
+    if answer.get("op") != "built":
+        raise native.CompileError(str(answer.get("message", "")).split("\n")[0], log=str(answer.get("log", "")))
+
+
+def _copy(library: int, target: Path) -> None:
+    size = os.fstat(library).st_size
+    if size > LARGEST_LIBRARY:
+        raise native.CompileError(f"the library is {size >> 20} MiB, more than {LARGEST_LIBRARY >> 20} allowed")
+    target.write_bytes(os.pread(library, size, 0))

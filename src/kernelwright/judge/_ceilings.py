@@ -1,0 +1,123 @@
+"""How fast this machine can move bytes at all, measured once and kept: the floor under every believable time."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+
+from kernelwright import native
+from kernelwright.judge._process import Template
+from kernelwright.judge._status import InfraError
+
+SIZES = tuple(1 << power for power in range(12, 29, 2))
+SECONDS = 0.05
+# Below this share of the best possible time a measurement is not believed. Ceilings are measured on machines
+# that others use too; the slack is for the times when they had more of it than we do.
+SLACK = 0.6
+
+# All cores read their parts of a buffer of the given size, again and again; the best pass counts.
+SOURCE = r"""
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <omp.h>
+#include <vector>
+
+typedef uint64_t lanes __attribute__((vector_size(64)));
+
+extern "C" double kernelwright_bandwidth(size_t bytes, double seconds) {
+    size_t count = bytes / sizeof(lanes);
+    if (count < 1) count = 1;
+    lanes *data = static_cast<lanes *>(aligned_alloc(64, count * sizeof(lanes)));
+    for (size_t i = 0; i < count; i++) data[i] = lanes{} + i;
+    int repeats = bytes < (1u << 20) ? (1 << 20) / bytes : 1;
+    double best = 0, total = 0;
+    volatile uint64_t sink = 0;
+    while (total < seconds) {
+        auto start = std::chrono::steady_clock::now();
+        uint64_t sum = 0;
+        #pragma omp parallel reduction(+ : sum)
+        {
+            lanes a{}, b{}, c{}, d{};
+            size_t part = count / omp_get_num_threads(), first = part * omp_get_thread_num();
+            for (int r = 0; r < repeats; r++) {
+                size_t i = first;
+                for (; i + 4 <= first + part; i += 4) {
+                    a += data[i]; b ^= data[i + 1]; c += data[i + 2]; d ^= data[i + 3];
+                }
+                asm volatile("" ::: "memory");
+            }
+            lanes all = a + b + c + d;
+            for (int k = 0; k < 8; k++) sum += all[k];
+        }
+        sink = sink + sum;
+        double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        double rate = double(count) * sizeof(lanes) * repeats / took;
+        if (rate > best) best = rate;
+        total += took;
+    }
+    free(data);
+    return best;
+}
+"""
+
+
+class Ceilings:
+    """Bytes a second by size of the working set."""
+
+    def __init__(self, bytes_per_second: dict[int, float]) -> None:
+        self.bytes_per_second = bytes_per_second
+
+    def floor_seconds(self, bytes_moved: float) -> float:
+        """The shortest time in which this many bytes could move here, taking the fastest cache they might be in."""
+        fitting = [speed for size, speed in self.bytes_per_second.items() if 2 * size >= bytes_moved]
+        fastest = max(fitting or [self.bytes_per_second[max(self.bytes_per_second)]])
+        return bytes_moved / fastest
+
+
+def _machine_key() -> str:
+    model = platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    return f"{model} x{len(os.sched_getaffinity(0))}"
+
+
+def load(template: Template) -> Ceilings:
+    """This machine's ceilings, from the cache or measured now."""
+    path = native.cache_dir() / "ceilings.json"
+    kept = _read(path)
+    key = _machine_key()
+    if key not in kept:
+        kept[key] = _measure(template)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps(kept, indent=1))
+        os.replace(fresh, path)
+    return Ceilings({int(size): float(speed) for size, speed in kept[key].items()})
+
+
+def _read(path: Path) -> dict[str, dict[str, float]]:
+    try:
+        kept = json.loads(path.read_text())
+        return kept if isinstance(kept, dict) else {}
+    except (OSError, ValueError):
+        return {}
+
+
+def _measure(template: Template) -> dict[str, float]:
+    source = native.Source(language="cpp", text=SOURCE, flags=())
+    library = native.BuildCache(native.cache_dir() / "build").get(source)
+    worker = template.fork("reference", cage=None)
+    try:
+        order = {"op": "ceilings", "library": str(library), "sizes": list(SIZES), "seconds": SECONDS}
+        answer = worker.ask(order, timeout=60.0)
+    finally:
+        worker.finish()
+    if answer["op"] != "measured":
+        raise InfraError(f"the machine's ceilings could not be measured: {answer.get('message')}")
+    speeds = answer["bytes_per_second"]
+    return {str(size): float(speed) for size, speed in speeds.items()}

@@ -1,0 +1,326 @@
+"""The judge: screen, build and load, check, attribute, time, decide. One candidate at a time, many in a life."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kernelwright import backends, native
+from kernelwright.judge import _ceilings, _coverage, _guard, _machine
+from kernelwright.judge._builder import Builder
+from kernelwright.judge._ceilings import SLACK, Ceilings
+from kernelwright.judge._check import Checker, Wrong
+from kernelwright.judge._contestant import Contestant
+from kernelwright.judge._coverage import Coverage
+from kernelwright.judge._limits import Limits
+from kernelwright.judge._prepared import Prepared, Seeds
+from kernelwright.judge._process import Isolation, Template, Worker
+from kernelwright.judge._status import Rejection, Status
+from kernelwright.judge._timing import CANDIDATE, CaseTiming, Timer, speedup
+from kernelwright.judge._verdict import Verdict
+from kernelwright.tasks import Task
+
+BASELINES = ("eager", "compile", "max-autotune")
+COMPILE_MODES = {"compile": "default", "max-autotune": "max-autotune"}
+
+
+class Judge:
+    """Judges candidates on tasks. A context manager: leaving it ends every process it started.
+
+    Args:
+        limits: What each stage may take.
+        baselines: What a candidate is timed against; `eager` is always among them.
+        bubblewrap: Whether to use bubblewrap where it is installed.
+        seed: A master seed, to come to the same trials again. Secret and random unless given.
+    """
+
+    def __init__(
+        self,
+        *,
+        limits: Limits | None = None,
+        baselines: tuple[str, ...] = ("eager",),
+        bubblewrap: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        unknown = set(baselines) - set(BASELINES)
+        if unknown:
+            raise ValueError(f"unknown baselines {sorted(unknown)}; known: {', '.join(BASELINES)}")
+        self.limits = (limits or Limits()).settled()
+        self.baselines = ("eager", *(name for name in BASELINES[1:] if name in baselines))
+        self.seed = Seeds(seed).master
+        self._template = Template(limits=self.limits, guard=_guard.library(), bubblewrap=bubblewrap)
+        cache = native.BuildCache(native.cache_dir() / "build")
+        self._builder = Builder(self._template, limits=self.limits, cache=cache)
+        self._prepared: dict[str, Prepared] = {}
+        self._ceilings: Ceilings | None = None
+        self.machine = _machine.describe()
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for prepared in self._prepared.values():
+            prepared.close()
+        self._prepared.clear()
+        self._template.close()
+
+    @property
+    def isolation(self) -> Isolation:
+        return self._template.isolation
+
+    def prepare(self, task: Task) -> Prepared:
+        """Makes a task ready, once. Raises TaskError where it cannot be judged."""
+        if task.hash not in self._prepared:
+            self._prepared[task.hash] = Prepared(
+                self._template, task, limits=self.limits, seeds=Seeds(self.seed)
+            )
+        return self._prepared[task.hash]
+
+    def forget(self, task: Task) -> None:
+        """Ends the task's workers and frees what was drawn for it."""
+        prepared = self._prepared.pop(task.hash, None)
+        if prepared is not None:
+            prepared.close()
+
+    def judge(self, task: Task, source: str, *, timed: bool = True) -> Verdict:
+        """The verdict on one candidate. Raises TaskError or InfraError where there can be none."""
+        prepared = self.prepare(task)
+        return _Hearing(self, prepared, source, timed=timed).verdict()
+
+    # For a hearing
+
+    def start(self, prepared: Prepared, source: str) -> Contestant:
+        return Contestant(self._template, prepared, self._builder, source, limits=self.limits)
+
+    @property
+    def builder(self) -> Builder:
+        return self._builder
+
+    def ceilings(self) -> Ceilings:
+        if self._ceilings is None:
+            self._ceilings = _ceilings.load(self._template)
+        return self._ceilings
+
+    def baseline_workers(self, prepared: Prepared) -> dict[str, Worker]:
+        workers = {"eager": prepared.worker}
+        for name in self.baselines[1:]:
+            workers[name] = prepared.compiled(COMPILE_MODES[name])
+        return workers
+
+
+class _Hearing:
+    """One candidate before the judge."""
+
+    def __init__(self, judge: Judge, prepared: Prepared, source: str, *, timed: bool) -> None:
+        self._judge, self._prepared, self._source, self._timed = judge, prepared, source, timed
+        self._seconds = {"build": 0.0, "load": 0.0, "check": 0.0, "time": 0.0}
+        self._evidence: dict[str, Any] = {"seed": judge.seed, "isolation": judge.isolation.level}
+        self._found: dict[str, Any] = {}
+        self._stage = "screen"
+        self._checker = Checker(prepared, self._start)
+
+    def verdict(self) -> Verdict:
+        begun = time.perf_counter()
+        self._judge.builder.seconds = 0.0
+        try:
+            status, message = self._hear()
+        except Rejection as rejection:
+            status, message = rejection.status, rejection.message
+            self._stage = str(rejection.evidence.pop("stage", self._stage))
+            self._evidence |= rejection.evidence
+            self._found = {"coverage": self._found.get("coverage")}
+        finally:
+            self._seconds["build"] = self._judge.builder.seconds
+            self._seconds["load"] = max(0.0, self._seconds["load"] - self._seconds["build"])
+            self._seconds["total"] = time.perf_counter() - begun
+        return Verdict(
+            status=status,
+            stage=self._stage,
+            message=message,
+            task=self._prepared.task.hash,
+            candidate=hashlib.sha256(self._source.encode()).hexdigest(),
+            seconds={name: round(value, 4) for name, value in self._seconds.items()},
+            evidence=self._evidence,
+            machine=self._judge.machine,
+            **self._found,
+        )
+
+    def _hear(self) -> tuple[Status, str]:
+        self._screen()
+        contestant = self._start()
+        try:
+            self._check(contestant)
+            self._attribute(contestant)
+            self._neighbours(contestant)
+        finally:
+            contestant.close()
+        if not self._timed:
+            return Status.UNTIMED, "correct; not timed, as asked"
+        timings = self._time()
+        self._physics(timings)
+        return Status.CORRECT, self._summary()
+
+    @contextmanager
+    def _during(self, stage: str, part: str) -> Iterator[None]:
+        self._stage = stage
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[part] += time.perf_counter() - start
+
+    # Screen and load
+
+    def _screen(self) -> None:
+        size = len(self._source.encode())
+        if size > self._judge.limits.source_bytes:
+            raise Rejection(Status.LOAD_ERROR, f"the source is {size} bytes, more than {self._judge.limits.source_bytes}")
+        try:
+            ast.parse(self._source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise Rejection(Status.LOAD_ERROR, f"not valid Python: {error}") from error
+        self._evidence["backend"] = backends.detect(self._source)
+        self._evidence["flags"] = list(backends.get(self._evidence["backend"]).screen(self._source))
+
+    def _start(self) -> Contestant:
+        stage = self._stage
+        with self._during("load" if stage in ("screen", "load") else stage, "load"):
+            return self._judge.start(self._prepared, self._source)
+
+    # Check
+
+    def _check(self, contestant: Contestant) -> None:
+        with self._during("check", "check"):
+            self._prepared.use_weights(self._prepared.weight_seed)
+            fresh = self._fresh_trials()
+            try:
+                self._checker.check(contestant, fresh)
+                if self._prepared.task.weights == "live" and self._prepared.weight_shapes:
+                    self._live_weights(contestant)
+            finally:
+                self._evidence["check"] = self._checked(fresh)
+
+    def _fresh_trials(self) -> list[Any]:
+        """One trial a case whose seed did not exist when the candidate was loaded."""
+        drawn = [self._prepared.trial(case, "given", self._prepared.seeds.next()) for case in self._prepared.task.cases]
+        return [trial for trial in drawn if trial is not None]
+
+    def _live_weights(self, contestant: Contestant) -> None:
+        """Weights change in place between calls: the next result must follow."""
+        self._prepared.use_weights(self._prepared.seeds.next())
+        try:
+            contestant.give_weights()
+            for trial in self._fresh_trials():
+                self._checker.one(contestant, trial)
+        except Wrong as wrong:
+            raise Rejection(
+                Status.STATEFUL,
+                "its result does not follow when weights change in place (this task's weights are live)",
+                **wrong.evidence,
+            ) from wrong
+        finally:
+            self._prepared.use_weights(self._prepared.weight_seed)
+
+    def _checked(self, fresh: list[Any]) -> dict[str, Any]:
+        record = self._checker.record
+        return {
+            "calls": record.calls,
+            "trials": [
+                {"trial": trial.label, "seed": trial.seed} for trial in (*self._prepared.trials, *fresh)
+            ],
+            "skipped_families": self._prepared.skipped,
+            "weights_seed": self._prepared.weight_seed,
+            "error_budget_used": round(record.worst, 4) if record.worst < 1e9 else "far over",
+            "run_to_run_spread": record.spread,
+        }
+
+    def _attribute(self, contestant: Contestant) -> None:
+        with self._during("attribute", "check"):
+            found: dict[str, Coverage] = {}
+            for case in self._prepared.task.cases:
+                trial = next(t for t in self._prepared.trials if t.case is case)
+                found[case.name] = _coverage.measure(contestant, trial)
+            worst = min(found.values(), key=lambda coverage: coverage.share)
+            self._found["coverage"] = round(worst.share, 4)
+            self._evidence["work"] = {name: coverage.to_json() for name, coverage in found.items()}
+            for coverage in found.values():
+                _coverage.judge_policy(self._prepared.task.library, coverage)
+
+    def _neighbours(self, contestant: Contestant) -> None:
+        """Nearby sizes: failing there is a property, not a fault."""
+        with self._during("neighbours", "check"):
+            contestant.stage_name = "neighbours"
+            right: dict[str, bool] = {}
+            for trial in self._prepared.neighbours():
+                right[trial.case.name] = self._right_on(contestant, trial) if all(right.values()) else False
+            self._found["specialised"] = not right or not all(right.values())
+            self._evidence["neighbours"] = right
+
+    def _right_on(self, contestant: Contestant, trial: Any) -> bool:
+        try:
+            self._checker.one(contestant, trial)
+        except (Wrong, Rejection):
+            return False
+        return True
+
+    # Time
+
+    def _time(self) -> list[CaseTiming]:
+        self._stage = "time"
+        workers = self._judge.baseline_workers(self._prepared)
+        with self._during("time", "time"):
+            before = self._seconds["load"]
+            self._prepared.use_weights(self._prepared.seeds.next())
+            timer = Timer(self._prepared, self._checker, self._start, workers)
+            timings = [timer.time(case) for case in self._prepared.task.cases]
+        self._seconds["time"] -= self._seconds["load"] - before
+        self._report(timings)
+        return timings
+
+    def _report(self, timings: list[CaseTiming]) -> None:
+        weights = [timing.weight for timing in timings]
+        for name in (CANDIDATE, *self._judge.baselines):
+            mean = sum(w * t.median(name) for w, t in zip(weights, timings, strict=True)) / sum(weights)
+            self._found.setdefault("time_ms", {})[name] = mean * 1e3
+        for name in self._judge.baselines:
+            found = speedup(timings, name)
+            ratio = {"ratio": found.ratio, "low": found.low, "high": found.high}
+            self._found.setdefault("speedup", {})[name] = ratio
+        self._evidence["timing"] = [timing.to_json() for timing in timings]
+
+    def _physics(self, timings: list[CaseTiming]) -> None:
+        self._stage = "physics"
+        floors = {}
+        for timing in timings:
+            probe = self._prepared.probes[timing.case]
+            floor = self._judge.ceilings().floor_seconds(probe.bytes_moved)
+            floors[timing.case] = floor * 1e3
+            self._believable(timing, floor, probe.bytes_moved)
+        self._evidence["floor_ms"] = floors
+
+    def _believable(self, timing: CaseTiming, floor: float, bytes_moved: float) -> None:
+        mine = timing.median(CANDIDATE)
+        if mine < SLACK * floor:
+            raise Rejection(
+                Status.INVALID_PHYSICS,
+                f"{mine * 1e3:.4g} ms is faster than this machine can move the {bytes_moved / 1e6:.4g} MB that the "
+                f"answer depends on ({floor * 1e3:.4g} ms)",
+                floor_ms=floor * 1e3,
+                claimed_ms=mine * 1e3,
+            )
+
+    def _summary(self) -> str:
+        parts = []
+        for name, ratio in self._found["speedup"].items():
+            parts.append(f"{ratio['ratio']:.2f}x {name} [{ratio['low']:.2f}, {ratio['high']:.2f}]")
+        return "correct; " + ", ".join(parts)
+
+
+

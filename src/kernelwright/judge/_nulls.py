@@ -1,0 +1,83 @@
+"""Null candidates: answers that take no work. A task on which one of them passes can tell nothing about a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kernelwright.judge._compare import Yardstick
+from kernelwright.judge._expected import Output, Trial
+from kernelwright.judge._memory import Array, as_float
+
+Null = Callable[[Array, Array, list[int]], Array]
+
+
+def _axis_mean(right: Array, other: Array, shape: list[int]) -> Array:
+    grid = right.reshape(shape)
+    return np.broadcast_to(grid.mean(axis=-1, keepdims=True), grid.shape).reshape(-1)
+
+
+def _shuffled(right: Array, other: Array, shape: list[int]) -> Array:
+    return np.roll(right, max(1, len(right) // 3))
+
+
+def _half(right: Array, other: Array, shape: list[int]) -> Array:
+    middle = len(right) // 2
+    return np.concatenate([right[:middle], other[middle:]])
+
+
+NULLS: dict[str, Null] = {
+    "all zeros": lambda right, other, shape: np.zeros_like(right),
+    "all ones": lambda right, other, shape: np.ones_like(right),
+    "the mean of the answer": lambda right, other, shape: np.full_like(right, right.mean()),
+    "the answer's mean along its last axis": _axis_mean,
+    "the answer to other inputs": lambda right, other, shape: other,
+    "the right numbers in the wrong places": _shuffled,
+    "an answer whose second half is stale": _half,
+}
+# On a single number these are the right answer itself.
+NEED_MANY = frozenset(
+    {"the mean of the answer", "the answer's mean along its last axis", "the right numbers in the wrong places"}
+)
+
+
+def passing(trial: Trial, other: Trial) -> list[str]:
+    """The null candidates that would be accepted on `trial`."""
+    return [name for name in NULLS if _passes_everywhere(name, trial, other)]
+
+
+def _passes_everywhere(name: str, trial: Trial, other: Trial) -> bool:
+    pairs = zip(trial.expected.outputs, other.expected.outputs, strict=True)
+    verdicts = [verdict for mine, theirs in pairs for verdict in _passes(name, mine, theirs)]
+    return bool(verdicts) and all(verdicts)
+
+
+def _passes(name: str, mine: Output, theirs: Output) -> Iterator[bool]:
+    """Nothing where the null candidate makes no sense for this output."""
+    right, other = mine.oracle.values, theirs.oracle.values
+    if len(right) == 0 or len(right) != len(other) or (name in NEED_MANY and not _many(right)):
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        guess = NULLS[name](_plain(mine), _plain(theirs), mine.shape)
+        stick = Yardstick(right, "float64") if mine.is_float else mine.oracle
+        yield stick.measure(guess.astype(right.dtype)).within(mine.budget)
+
+
+def _plain(output: Output) -> Array:
+    return as_float(output.oracle.values, "float64") if output.is_float else output.oracle.values
+
+
+def _many(values: Array) -> bool:
+    return len(values) > 1
+
+
+def equals_input(trial: Trial) -> bool:
+    """Whether returning an input unchanged would pass."""
+    for index, leaf in enumerate(trial.inputs.leaves):
+        for output in trial.expected.outputs:
+            if leaf["shape"] == output.shape and leaf["dtype"] == output.dtype and not output.aliases_input:
+                values = trial.inputs.values(index)
+                if len(values) == len(output.plain) and output.oracle.measure(values).within(output.budget):
+                    return True
+    return False

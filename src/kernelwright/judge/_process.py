@@ -1,0 +1,339 @@
+"""The judge's hands: the warm template, the workers forked from it, and one call at a time into a worker.
+
+The clock here is the only clock. A call begins when the judge says go and ends when the judge holds the addresses
+of the result; whatever a candidate does to its own process cannot move either end.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelwright import native
+from kernelwright.judge._channel import Channel, ChannelError, Closed, Garbage, Message, Silent, pair
+from kernelwright.judge._limits import Limits
+from kernelwright.judge._memory import Leaf, Placed, Reader, Stage
+from kernelwright.judge._sandbox import Cage
+from kernelwright.judge._status import InfraError, Rejection, Status
+
+START_SECONDS = 120.0
+END_SECONDS = 10.0
+FREEZE_SECONDS = 5.0
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "OMP_NUM_THREADS", "TZ")
+
+Serve = Callable[[Message], tuple[Message, tuple[int, ...]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Isolation:
+    """What stands between a candidate and the rest of the machine."""
+
+    bubblewrap: bool
+    namespaces: bool
+    filter: bool
+    problem: str = ""
+
+    @property
+    def level(self) -> str:
+        parts = [name for name in ("bubblewrap", "namespaces", "filter") if getattr(self, name)]
+        return "+".join([*parts, "limits"])
+
+
+@dataclass(frozen=True)
+class End:
+    """How a worker's process ended, as its supervisor saw it."""
+
+    signal: int | None = None
+    exit: int | None = None
+    output: str = ""
+    output_bytes: int = 0
+    peak_bytes: int = 0
+    problem: str = ""
+
+    @classmethod
+    def from_message(cls, message: Message) -> End:
+        return cls(**{key: message[key] for key in cls.__dataclass_fields__ if key in message})
+
+
+class Template:
+    """A process with torch imported, from which workers are forked in milliseconds."""
+
+    def __init__(self, *, limits: Limits, guard: Path | None = None, bubblewrap: bool = True) -> None:
+        self.limits = limits
+        ours, theirs = pair()
+        self._scratch = Path(tempfile.mkdtemp(prefix="kernelwright-"))
+        wrap = _bubblewrap(self._scratch) if bubblewrap else []
+        command = [*wrap, sys.executable, "-I", "-m", "kernelwright.judge.template", str(theirs.fileno())]
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            env=_clean_environment(guard, self._scratch),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        theirs.close()
+        self._channel = ours
+        self.isolation = self._greet(bool(wrap))
+
+    def _greet(self, wrapped: bool) -> Isolation:
+        from kernelwright.judge import _seccomp
+
+        try:
+            hello = self._channel.receive(START_SECONDS)
+        except ChannelError as error:
+            self._process.kill()
+            said = self._process.stderr.read().decode(errors="replace")[-2000:] if self._process.stderr else ""
+            raise InfraError(f"the worker template did not start: {said.strip() or error}") from error
+        problem = str(hello["namespaces"])
+        return Isolation(
+            bubblewrap=wrapped, namespaces=not problem, filter=_seccomp.supported(), problem=problem
+        )
+
+    def fork(self, role: str, *, cage: Cage | None) -> Worker:
+        talk, theirs = pair()
+        report, supervisor = pair()
+        request = {
+            "role": role,
+            "cage": asdict(cage) if cage else None,
+            "output_bytes": self.limits.output_bytes,
+        }
+        try:
+            self._channel.send(request, (theirs.fileno(), supervisor.fileno()))
+        except Closed as error:
+            raise InfraError("the worker template is gone") from error
+        finally:
+            theirs.close()
+            supervisor.close()
+        return Worker(talk, report)
+
+    def close(self) -> None:
+        self._channel.close()
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stderr:
+            self._process.stderr.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _clean_environment(guard: Path | None, scratch: Path) -> dict[str, str]:
+    """Nothing of the user's environment but what changes how programs run; above all, no key of anything."""
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    kept.update(HOME=str(scratch), TMPDIR=str(scratch), TORCHINDUCTOR_CACHE_DIR=str(_inductor_cache()))
+    if guard is not None:
+        kept["LD_PRELOAD"] = str(guard)
+    return kept
+
+
+def _inductor_cache() -> Path:
+    """Compiled baselines outlive a run: they belong to the task, not to any candidate."""
+    folder = native.cache_dir() / "inductor"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _bubblewrap(scratch: Path) -> list[str]:
+    """The command that puts a program into bubblewrap, if that works here; else nothing."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return []
+    wrap = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all"]
+    for folder in (str(scratch), str(_inductor_cache())):
+        wrap += ["--bind", folder, folder]
+    wrap += ["--die-with-parent", "--"]
+    works = subprocess.run([*wrap, "/bin/true"], capture_output=True, check=False).returncode == 0
+    return wrap if works else []
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A finished call: where its results lie, and how long it took by the judge's clock."""
+
+    tree: dict[str, Any]
+    leaves: list[Leaf]
+    seconds: float
+
+
+class Worker:
+    """One process that computes. Its words are requests and claims; its memory is read, not asked for."""
+
+    def __init__(self, talk: Channel, report: Channel) -> None:
+        self._talk, self._report = talk, report
+        self._calls = 0
+        self._begun = 0.0
+        self._stage: Stage | None = None
+        self._address = 0
+        self.end: End | None = None
+        self.serve: Serve | None = None
+        self.pid = self._greet()
+        self.reader = Reader(self.pid)
+        self._frozen = False
+
+    def _greet(self) -> int:
+        try:
+            return self._talk.receive_pid(START_SECONDS)[1]
+        except ChannelError as error:
+            end = self.finish(kill=True)
+            raise InfraError(f"a worker did not start: {end.problem or end.output or error}") from error
+
+    # Talking
+
+    def ask(self, message: Message, fds: tuple[int, ...] = (), *, timeout: float) -> Message:
+        self._talk.send(message, fds)
+        return self._await(timeout)
+
+    def ask_fds(self, message: Message, *, timeout: float) -> tuple[Message, list[int]]:
+        self._talk.send(message)
+        return self._talk.receive_fds(timeout)
+
+    def _await(self, timeout: float) -> Message:
+        """The answer, after serving whatever the worker needs on the way (a compilation, say)."""
+        deadline = time.monotonic() + timeout
+        while True:
+            answer = self._talk.receive(max(0.0, deadline - time.monotonic()))
+            if answer.get("op") != "build" or self.serve is None:
+                return answer
+            start = time.monotonic()
+            reply, fds = self.serve(answer)
+            self._talk.send(reply, fds)
+            for fd in fds:
+                os.close(fd)
+            deadline += time.monotonic() - start
+
+    def quiet(self) -> bool:
+        """Whether the worker has said nothing more than it was asked."""
+        return not self._talk.waiting()
+
+    # Calling
+
+    def attach(self, stage: Stage, *, timeout: float) -> None:
+        if self._stage is not stage:
+            self._address = int(self.ask({"op": "attach"}, (stage.fd,), timeout=timeout)["address"])
+            self._stage = stage
+
+    def stage(self, placed: Placed, *, timeout: float, guard: bool = False, previous: str = "drop") -> Message:
+        order = {"op": "stage", "tree": placed.tree, "leaves": placed.leaves, "guard": guard, "previous": previous}
+        return self.ask(order, timeout=timeout)
+
+    def go(self, *, timeout: float, op: str = "go") -> Message | Answer:
+        """One call. Answers with an `Answer`, or with the message in which the worker says why there is none."""
+        self.begin(op)
+        return self.end_call(timeout=timeout)
+
+    def begin(self, op: str = "go") -> None:
+        self._calls += 1
+        self._begun = time.perf_counter()
+        self._talk.send({"op": op, "n": self._calls})
+
+    def answered(self) -> bool:
+        return self._talk.waiting()
+
+    def end_call(self, *, timeout: float) -> Message | Answer:
+        said = self._await(timeout)
+        seconds = time.perf_counter() - self._begun
+        if said.get("op") != "done":
+            return said
+        if said.get("n") != self._calls:
+            raise Garbage("an answer to a call that was not made")
+        return Answer(said.get("tree", {}), said.get("leaves", []), seconds)
+
+    def input_bytes(self, placed: Placed) -> Any:
+        """The slot as this worker sees it now."""
+        return self.reader.raw(self._address + placed.start, placed.stop - placed.start)
+
+    def maps_inputs_at(self, address: int) -> bool:
+        """Whether this address lies in the slots that inputs come from."""
+        return self._stage is not None and 0 <= address - self._address < self._stage.slot_bytes * self._stage.slots
+
+    # Holding still
+
+    def freeze(self) -> None:
+        if not self._frozen:
+            self._signal(signal.SIGSTOP)
+            self._until("tT")
+            self._frozen = True
+
+    def thaw(self) -> None:
+        if self._frozen:
+            self._signal(signal.SIGCONT)
+            self._frozen = False
+
+    def _signal(self, number: signal.Signals) -> None:
+        try:
+            os.kill(self.pid, number)
+        except ProcessLookupError as error:
+            raise Closed("the worker is gone") from error
+
+    def _until(self, states: str) -> None:
+        deadline = time.monotonic() + FREEZE_SECONDS
+        path = f"/proc/{self.pid}/stat"
+        while time.monotonic() < deadline:
+            try:
+                with open(path, encoding="ascii", errors="replace") as stat:
+                    state = stat.read().rpartition(")")[2].split()[0]
+            except OSError as error:
+                raise Closed("the worker is gone") from error
+            if state in states:
+                return
+        raise Silent("the worker could not be stopped")
+
+    # Ending
+
+    def finish(self, *, kill: bool = True) -> End:
+        """Ends the worker and everything it started; how it went."""
+        if self.end is not None:
+            return self.end
+        self._talk.close()
+        try:
+            if kill:
+                self._report.send({"op": "kill"})
+            self.end = End.from_message(self._report.receive(END_SECONDS))
+        except ChannelError:
+            self.end = End(problem="its supervisor did not answer")
+        self._report.close()
+        return self.end
+
+    def died(self) -> End:
+        """The end of a worker that closed its channel by itself."""
+        time.sleep(0.01)
+        return self.finish(kill=self._alive())
+
+    def _alive(self) -> bool:
+        deadline = time.monotonic() + 1.0
+        while time.monotonic() < deadline:
+            if self._report.waiting():
+                return False
+            time.sleep(0.002)
+        return True
+
+
+def verdict_of_end(end: End, stage: str) -> Rejection:
+    """What a process's own end says about the candidate that ran in it."""
+    shown = {"stage": stage, "output": end.output[-4000:], "signal": end.signal, "exit": end.exit}
+    if end.signal == signal.SIGSYS:
+        return Rejection(
+            Status.TAMPER,
+            f"made a forbidden system call during {stage} (reaching for another process or out of the sandbox)",
+            **shown,
+        )
+    if end.signal == signal.SIGKILL:
+        return Rejection(Status.OOM, f"was killed by the kernel during {stage}: out of memory", **shown)
+    if end.signal is not None:
+        name = signal.Signals(end.signal).name
+        return Rejection(Status.CRASH, f"crashed with {name} during {stage}", **shown)
+    return Rejection(Status.CRASH, f"ended its own process (exit code {end.exit}) during {stage}", **shown)
+
+

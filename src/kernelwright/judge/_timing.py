@@ -1,0 +1,322 @@
+"""How fast is it? Candidate and baselines take turns on the same contents, one at a time, everyone else frozen.
+
+Each round's contents are new to the candidate's process and are written only when it is frozen, so there is nothing
+to prepare, remember or overlap. The judge's clock runs from "go" until it holds the result's addresses; at that
+moment it reads pieces of the result out of the process's memory, in places chosen then: work put off until later is
+work not done. Blocks of rounds run in separate processes, and the interval counts the spread between them.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kernelwright.judge._check import Checker, Start, Wrong, only_ties
+from kernelwright.judge._compare import Deviation, Yardstick, describe_bad
+from kernelwright.judge._contestant import Contestant
+from kernelwright.judge._expected import Trial
+from kernelwright.judge._memory import NUMPY, Array, Leaf, Packed, Placed, count, is_dense
+from kernelwright.judge._prepared import SLOTS, Prepared
+from kernelwright.judge._process import Answer, Worker
+from kernelwright.judge._status import Rejection, Status
+from kernelwright.tasks import Case, TaskError
+
+BLOCKS = 4
+WARM_CALLS, WARM_SECONDS = 4, 0.1
+KERNEL_SECONDS = 0.6
+FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 12, 32, 96
+QUICK_SECONDS = 3e-4
+PIECES, PIECE_BYTES = 48, 1024
+FULLY_VERIFIED = 1 / 4
+CALL_SECONDS = 120.0
+RESAMPLES = 1000
+CANDIDATE = "candidate"
+
+
+@dataclass
+class CaseTiming:
+    """Raw samples of one case: seconds by contestant, in rounds, in blocks; and what the journey costs."""
+
+    case: str
+    weight: float
+    blocks: list[dict[str, list[float]]] = field(default_factory=list)
+    overhead: float = 0.0
+    verified_fully: int = 0
+
+    def seconds(self, name: str) -> Array:
+        return self._net(np.concatenate([np.asarray(block[name]) for block in self.blocks]))
+
+    def _net(self, wall: Array) -> Array:
+        """Without the journey, but never less than a tenth of what the clock showed."""
+        return np.maximum(wall - self.overhead, wall / 10)
+
+    def median(self, name: str) -> float:
+        return float(np.median(self.seconds(name)))
+
+    def log_ratios(self, baseline: str, rng: np.random.Generator) -> Array:
+        """Bootstrap of the log of baseline time over candidate time: blocks first, then rounds within them."""
+        pairs = [(self._net(np.asarray(b[baseline])), self._net(np.asarray(b[CANDIDATE]))) for b in self.blocks]
+        logs = np.empty(RESAMPLES)
+        for index in range(RESAMPLES):
+            picks = rng.integers(len(pairs), size=len(pairs))
+            rounds = [rng.integers(len(pairs[p][0]), size=len(pairs[p][0])) for p in picks]
+            base = np.concatenate([pairs[p][0][r] for p, r in zip(picks, rounds, strict=True)])
+            mine = np.concatenate([pairs[p][1][r] for p, r in zip(picks, rounds, strict=True)])
+            logs[index] = np.log(np.median(base) / np.median(mine))
+        return logs
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "case": self.case,
+            "weight": self.weight,
+            "overhead_ms": self.overhead * 1e3,
+            "verified_fully": self.verified_fully,
+            "samples_ms": [{name: [s * 1e3 for s in times] for name, times in b.items()} for b in self.blocks],
+        }
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A speedup with its 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+
+def speedup(timings: list[CaseTiming], baseline: str) -> Ratio:
+    """Weighted geometric mean over cases. The seed is fixed: the same samples give the same interval."""
+    rng = np.random.default_rng(0)
+    weights = np.array([timing.weight for timing in timings])
+    weights = weights / weights.sum()
+    centre = sum(
+        w * float(np.log(t.median(baseline) / t.median(CANDIDATE))) for w, t in zip(weights, timings, strict=True)
+    )
+    logs = sum(w * t.log_ratios(baseline, rng) for w, t in zip(weights, timings, strict=True))
+    low, high = np.percentile(logs, [2.5, 97.5])
+    return Ratio(float(np.exp(centre)), float(np.exp(min(low, centre))), float(np.exp(max(high, centre))))
+
+
+class Timer:
+    """Times one candidate against baselines on one prepared task."""
+
+    def __init__(self, prepared: Prepared, checker: Checker, start: Start, baselines: dict[str, Worker]) -> None:
+        self._prepared, self._checker, self._start = prepared, checker, start
+        self._baselines = baselines
+        self._random = random.SystemRandom()
+        self.contestants = 0
+
+    def time(self, case: Case) -> CaseTiming:
+        timing = CaseTiming(case.name, case.weight)
+        trial = next(t for t in self._prepared.trials if t.case is case and t.family == "given")
+        rounds, used = 0, 0
+        pings: list[float] = []
+        for _ in range(BLOCKS):
+            contestant = self._start()
+            self.contestants += 1
+            contestant.stage_name = "time"
+            try:
+                rounds = rounds or self._rounds(contestant, trial)
+                block = _Block(self, contestant, trial, timing, pings)
+                timing.blocks.append(block.run(case, rounds, used))
+                used += rounds
+            finally:
+                self._thaw(contestant)
+                contestant.close()
+        timing.overhead = float(np.median(pings))
+        return timing
+
+    def _thaw(self, contestant: Contestant) -> None:
+        for worker in self._baselines.values():
+            worker.thaw()
+
+    def _rounds(self, contestant: Contestant, trial: Trial) -> int:
+        """How many rounds a block gets: fixed before the first is timed."""
+        mine = min(self.warm(contestant, trial))
+        theirs = [self.warm_baseline(worker, trial) for worker in self._baselines.values()]
+        if max(mine, *theirs) < QUICK_SECONDS:
+            return QUICK_ROUNDS // BLOCKS
+        wanted = KERNEL_SECONDS / (mine + sum(theirs))
+        return max(FEWEST_ROUNDS, min(MOST_ROUNDS, round(wanted))) // BLOCKS
+
+    def warm(self, contestant: Contestant, trial: Trial) -> list[float]:
+        """Calls on contents that will not be timed, until nothing is new any more."""
+        seconds: list[float] = []
+        start = time.monotonic()
+        while len(seconds) < WARM_CALLS or (sum(seconds) < WARM_SECONDS and time.monotonic() - start < WARM_SECONDS):
+            _, answer = contestant.call(trial.inputs, slot=len(seconds) % SLOTS)
+            seconds.append(answer.seconds)
+        return seconds
+
+    def warm_baseline(self, worker: Worker, trial: Trial) -> float:
+        return min(self._prepared.call(worker, trial.inputs).seconds for _ in range(3))
+
+    @property
+    def baselines(self) -> dict[str, Worker]:
+        return self._baselines
+
+    @property
+    def prepared(self) -> Prepared:
+        return self._prepared
+
+    def contents(self, case: Case, index: int) -> Packed:
+        """Contents this candidate has not been timed on: from the pool, or drawn now if the pool is used up."""
+        pool = self._prepared.pool(case, index + 1)
+        return pool[index] if index < len(pool) else self._prepared.refresh(case, index % len(pool))
+
+    def wrong(self, contestant: Contestant, wrong: Wrong) -> Rejection:
+        return self._checker.diagnose(contestant, wrong)
+
+
+class _Block:
+    """Rounds in one process of the candidate."""
+
+    def __init__(
+        self, timer: Timer, contestant: Contestant, trial: Trial, timing: CaseTiming, pings: list[float]
+    ) -> None:
+        self._timer, self._contestant, self._trial, self._timing = timer, contestant, trial, timing
+        self._pings = pings
+        self._random = random.SystemRandom()
+        self._workers: dict[str, Worker] = {**timer.baselines, CANDIDATE: contestant.worker}
+
+    def run(self, case: Case, rounds: int, used: int) -> dict[str, list[float]]:
+        self._timer.warm(self._contestant, self._trial)
+        for worker in self._timer.baselines.values():
+            self._timer.warm_baseline(worker, self._trial)
+        samples: dict[str, list[float]] = {name: [] for name in self._workers}
+        fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
+        for index in range(rounds):
+            order = list(self._workers)
+            self._round(self._contents(case, used + index), order if index % 2 else order[::-1], samples, index in fully)
+        return samples
+
+    def _contents(self, case: Case, index: int) -> Packed:
+        reference = self._timer.prepared.worker
+        reference.thaw()
+        return self._timer.contents(case, index)
+
+    def _round(self, inputs: Packed, order: list[str], samples: dict[str, list[float]], fully: bool) -> None:
+        with self._contestant.judged():
+            for worker in self._workers.values():
+                worker.freeze()
+        stage = self._timer.prepared.room(inputs)
+        placed = stage.place(inputs, self._random.randrange(SLOTS))
+        looks = {name: self._turn(name, placed, samples, fully) for name in order}
+        self._verify(looks, inputs, fully)
+
+    def _turn(self, name: str, placed: Placed, samples: dict[str, list[float]], fully: bool) -> _Look:
+        worker = self._workers[name]
+        worker.thaw()
+        if name == CANDIDATE:
+            self._contestant.lay_placed(placed, previous="poison")
+            answer = self._contestant.go()
+            self._contestant.check_structure(answer, self._trial.expected)
+            with self._contestant.judged():
+                look = _Look(worker, answer, self._random, fully)
+                worker.freeze()
+        else:
+            answer = self._baseline_turn(worker, placed)
+            look = _Look(worker, answer, self._random, fully)
+            worker.freeze()
+        samples[name].append(answer.seconds)
+        return look
+
+    def _baseline_turn(self, worker: Worker, placed: Placed) -> Answer:
+        stage = self._timer.prepared.stage
+        assert stage is not None
+        worker.attach(stage, timeout=CALL_SECONDS)
+        worker.stage(placed, timeout=CALL_SECONDS)
+        ping = worker.go(timeout=CALL_SECONDS, op="ping")
+        answer = worker.go(timeout=CALL_SECONDS)
+        if not isinstance(ping, Answer) or not isinstance(answer, Answer):
+            raise TaskError("a baseline failed while it was timed", self._timer.prepared.task.origin)
+        self._pings.append(ping.seconds)
+        return answer
+
+    def _verify(self, looks: dict[str, _Look], inputs: Packed, fully: bool) -> None:
+        mine, theirs = looks[CANDIDATE], looks["eager"]
+        for index, output in enumerate(self._trial.expected.outputs):
+            budget = Deviation(
+                1.5 * (output.budget.rms + output.own.rms), 1.5 * (output.budget.peak + output.own.peak)
+            )
+            found, right = mine.pieces(index), theirs.values_at(index, mine)
+            agrees = _agrees(found, right, output.dtype, budget)
+            if agrees and fully:
+                agrees = _agrees(mine.whole(index), theirs.whole(index), output.dtype, budget)
+            if not agrees and not only_ties(mine.whole(index), theirs.whole(index), output.shape, inputs):
+                self._reject(inputs, mine, index, budget, theirs)
+        self._timing.verified_fully += fully
+
+    def _reject(self, inputs: Packed, mine: _Look, index: int, budget: Deviation, theirs: _Look) -> None:
+        """Was it late, or wrong? Whoever is late has the right numbers there by now."""
+        output = self._trial.expected.outputs[index]
+        self._contestant.worker.thaw()
+        self._timer.prepared.worker.thaw()
+        time.sleep(0.05)
+        with self._contestant.judged():
+            now = self._contestant.worker.reader.tensor(mine.answer.leaves[index])
+        right = theirs.whole(index)
+        evidence: dict[str, Any] = {"trial": "a timed call"}
+        if _agrees(now, right, output.dtype, budget):
+            message = "its result was not finished when a timed call returned; it appeared afterwards"
+            raise Rejection(Status.TAMPER, message, **evidence)
+        stick = Yardstick(right, output.dtype)
+        evidence |= describe_bad(stick.bad(now, budget), now, stick, output.shape)
+        expected = self._timer.prepared.expect(inputs, output.reduction)
+        trial = Trial(self._trial.case, "timed", 0, inputs, expected)
+        raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer))
+
+
+class _Look:
+    """What the judge saw of a result at the moment it was claimed: pieces always, everything if asked."""
+
+    def __init__(self, worker: Worker, answer: Answer, rng: random.Random, fully: bool) -> None:
+        self._worker, self.answer = worker, answer
+        self._offsets = [_places(leaf, rng) for leaf in answer.leaves]
+        self._pieces = [self._sample(leaf, at) for leaf, at in zip(answer.leaves, self._offsets, strict=True)]
+        self._whole: dict[int, Array] = {}
+        if fully:
+            for index in range(len(answer.leaves)):
+                self.whole(index)
+
+    def _sample(self, leaf: Leaf, offsets: Array | None) -> Array:
+        if offsets is None:
+            return self._worker.reader.tensor(leaf).copy()
+        return self._worker.reader.sample(leaf, offsets, PIECE_BYTES).view(NUMPY[leaf["dtype"]])
+
+    def pieces(self, index: int) -> Array:
+        return self._pieces[index]
+
+    def whole(self, index: int) -> Array:
+        if index not in self._whole:
+            self._whole[index] = self._worker.reader.tensor(self.answer.leaves[index])
+        return self._whole[index]
+
+    def values_at(self, index: int, other: _Look) -> Array:
+        """This result in the places where the other one was looked at."""
+        offsets = other._offsets[index]
+        leaf = self.answer.leaves[index]
+        if offsets is None:
+            return self.whole(index)
+        if not is_dense(leaf):
+            size = NUMPY[leaf["dtype"]].itemsize
+            picks = (offsets[:, None] // size + np.arange(PIECE_BYTES // size)).reshape(-1)
+            return self.whole(index)[picks]
+        return self._worker.reader.sample(leaf, offsets, PIECE_BYTES).view(NUMPY[leaf["dtype"]])
+
+
+def _places(leaf: Leaf, rng: random.Random) -> Array | None:
+    """Where to look, chosen after the result was claimed. None: it is so small (or sparse) that all is read."""
+    size = count(leaf) * NUMPY[leaf["dtype"]].itemsize
+    if size <= PIECES * PIECE_BYTES or not is_dense(leaf):
+        return None
+    blocks = (size - PIECE_BYTES) // 64
+    return np.array([rng.randrange(blocks + 1) * 64 for _ in range(PIECES)], dtype=np.int64)
+
+
+def _agrees(found: Array, right: Array, dtype: str, budget: Deviation) -> bool:
+    return len(right) == 0 or Yardstick(right, dtype).measure(found).within(budget)

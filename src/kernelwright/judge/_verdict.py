@@ -1,0 +1,50 @@
+"""The verdict: one status, why, how fast, how sure, and everything needed to come to it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwright.judge._status import ACCEPTED, Status
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What the judge says of one candidate. Numbers are there only where they were measured."""
+
+    status: Status
+    stage: str
+    message: str
+    task: str
+    candidate: str
+    time_ms: dict[str, float] = field(default_factory=dict)
+    speedup: dict[str, dict[str, float]] = field(default_factory=dict)
+    coverage: float | None = None
+    specialised: bool | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    evidence: dict[str, Any] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def accepted(self) -> bool:
+        return self.status in ACCEPTED
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "status": str(self.status),
+            "accepted": self.accepted,
+            "stage": self.stage,
+            "message": self.message,
+            "time_ms": self.time_ms,
+            "speedup": self.speedup,
+            "coverage": self.coverage,
+            "specialised": self.specialised,
+            "seconds": self.seconds,
+            "evidence": self.evidence,
+            "machine": self.machine,
+            "task": self.task,
+            "candidate": self.candidate,
+        }

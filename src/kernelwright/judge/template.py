@@ -1,0 +1,194 @@
+"""The warm template: a process that has imported torch and done nothing else, and forks workers on request.
+
+Started as `python -I -m kernelwright.judge.template FD`. Holds no task, no expected value and no secret, so a
+copy of it may be handed to hostile code. Never runs a parallel region: threads do not survive a fork.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from kernelwright.judge import _sandbox
+from kernelwright.judge._channel import Channel, Closed, Message
+from kernelwright.judge._sandbox import Cage
+
+Main = Callable[[Channel], None]
+
+
+def _mains() -> dict[str, Main]:
+    """The workers there are, by role; importing them here is what makes a fork warm."""
+    from kernelwright.judge.worker import _build, _candidate, _reference
+
+    return {"candidate": _candidate.main, "reference": _reference.main, "build": _build.main}
+
+
+def serve(channel: Channel, mains: dict[str, Main]) -> None:
+    problem = _sandbox.namespaces_problem()
+    channel.send({"op": "ready", "namespaces": problem})
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.collect()
+    gc.freeze()
+    while True:
+        try:
+            request, fds = channel.receive_fds()
+        except Closed:
+            return
+        if os.fork() == 0:
+            _become_worker(channel, request, fds, mains)
+        for fd in fds:
+            os.close(fd)
+
+
+def _become_worker(
+    template: Channel, request: Message, fds: list[int], mains: dict[str, Main]
+) -> NoReturn:
+    status = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _sandbox.die_with_parent()
+        template.close()
+        os.setsid()
+        talk, report = (socket.socket(fileno=fd) for fd in fds)
+        cage = Cage(**request["cage"]) if request["cage"] else None
+        _house(cage, mains[request["role"]], talk, Channel(report), request["output_bytes"])
+        status = 0
+    except BaseException as error:
+        _tell(fds[1], f"{type(error).__name__}: {error}")
+    finally:
+        os._exit(status)
+
+
+def _tell(fd: int, problem: str) -> None:
+    try:
+        Channel(socket.socket(fileno=fd)).send({"op": "ended", "problem": problem})
+    except Exception:
+        os.write(2, problem.encode())
+
+
+def _house(
+    cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output_bytes: int
+) -> None:
+    """Puts the supervisor where it belongs: as process 1 of the cage, or right here."""
+    if cage is None or not cage.namespaces:
+        _supervise(cage, main, talk, report, output_bytes)
+        return
+    _sandbox.enter_namespaces()
+    pid = os.fork()
+    if pid:
+        talk.close()
+        report.close()
+        os.waitpid(pid, 0)
+        return
+    _sandbox.die_with_parent()
+    _sandbox.build_root(cage.disk_bytes)
+    _supervise(cage, main, talk, report, output_bytes)
+    os._exit(0)
+
+
+def _supervise(
+    cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output_bytes: int
+) -> None:
+    """Runs the worker as a child, keeps the end of what it prints, says how it ended, leaves nothing behind."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        _run_worker(cage, main, talk, report, writer)
+    os.close(writer)
+    talk.close()
+    end = _Watch(pid, reader, report, output_bytes).until_end()
+    report.send({"op": "ended", **end})
+
+
+def _run_worker(
+    cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output: int
+) -> NoReturn:
+    status = 70
+    try:
+        report.close()
+        _sandbox.die_with_parent()
+        os.setsid()
+        _redirect(output)
+        channel = Channel(talk)
+        if cage is not None:
+            _sandbox.confine(cage)
+        channel.send({"op": "hello"})
+        main(channel)
+        status = 0
+    except Closed:
+        status = 0
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    finally:
+        os._exit(status)
+
+
+def _redirect(output: int) -> None:
+    nothing = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    os.close(nothing)
+
+
+class _Watch:
+    """Waits for a worker's end, draining its output so that it can neither block nor fill anything."""
+
+    def __init__(self, pid: int, output: int, report: Channel, output_bytes: int) -> None:
+        self._pid, self._output, self._report, self._keep = pid, output, report, output_bytes
+        self._tail = b""
+        self._total = 0
+        self._handle = os.pidfd_open(pid)
+
+    def until_end(self) -> dict[str, Any]:
+        sources: list[Any] = [self._handle, self._output, self._report]
+        while True:
+            ready = select.select(sources, [], [])[0]
+            if self._report in ready:
+                os.kill(self._pid, signal.SIGKILL)
+                sources.remove(self._report)
+            if self._output in ready and not self._drain():
+                sources.remove(self._output)
+            if self._handle in ready:
+                return self._ended()
+
+    def _drain(self) -> int:
+        part = os.read(self._output, 1 << 16)
+        self._total += len(part)
+        self._tail = (self._tail + part)[-self._keep :]
+        return len(part)
+
+    def _ended(self) -> dict[str, Any]:
+        _, status, usage = os.wait4(self._pid, 0)
+        os.set_blocking(self._output, False)
+        try:
+            while self._drain():
+                pass
+        except BlockingIOError:
+            pass
+        return {
+            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+            "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+            "peak_bytes": usage.ru_maxrss * 1024,
+            "output": self._tail.decode(errors="replace"),
+            "output_bytes": self._total,
+        }
+
+
+def main() -> None:
+    _sandbox.die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    serve(channel, _mains())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""The loop that every worker runs: stage inputs, call, say where the result lies.
+
+It shares a process with hostile code and is believed in nothing: it holds no expected value and no clock, and
+whatever it says about a result is checked against memory that the judge reads by itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import traceback
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from kernelwright.judge._channel import Channel, Message
+from kernelwright.judge._tree import decode
+from kernelwright.judge.worker._tensors import Mapping, describe_tree, exact_tensor, span
+
+POISON = 0xFF
+TRACEBACK_LINES = 40
+
+
+class Driver:
+    """Answers messages `{"op": NAME}` by its methods `do_NAME`."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.forward: Callable[..., Any] | None = None
+        self._slots: Mapping | None = None
+        self._arguments: list[Any] = []
+        self._result: Any = None
+        self._kept: list[Any] = []
+        self._guard = _guard_switch()
+
+    def run(self) -> None:
+        torch.set_grad_enabled(False)
+        while True:
+            message, fds = self.channel.receive_fds()
+            self._answer(message, fds)
+
+    def _answer(self, message: Message, fds: list[int]) -> None:
+        handler: Callable[..., Message] = getattr(self, "do_" + message["op"])
+        try:
+            answer = handler(message, *fds)
+        except Exception as error:
+            answer = failure(error)
+        answer_fds = answer.pop("fds", ())
+        self.channel.send(answer, answer_fds)
+        for fd in answer_fds:
+            os.close(fd)
+
+    def do_attach(self, message: Message, fd: int) -> Message:
+        self._slots = Mapping(fd, private=True)
+        return {"op": "attached", "address": self._slots.address}
+
+    def do_stage(self, message: Message) -> Message:
+        """Makes ready everything that a call needs, so that the call itself is nothing but the call."""
+        assert self._slots is not None
+        self._settle(message.get("previous", "drop"))
+        leaves = [self._slots.tensor(leaf) for leaf in message["leaves"]]
+        self._arguments = decode(message["tree"], leaves)
+        self._guard(message.get("guard", False))
+        return {"op": "staged"}
+
+    def do_ping(self, message: Message) -> Message:
+        """Everything a call does but the call: what the journey itself costs."""
+        return {"op": "done", "n": message["n"], **self._described()}
+
+    def do_go(self, message: Message) -> Message:
+        assert self.forward is not None
+        self._result = self.forward(*self._arguments)
+        return {"op": "done", "n": message["n"], **self._described()}
+
+    def _described(self) -> Message:
+        tree, leaves = describe_tree(self._result)
+        return {"tree": tree, "leaves": leaves}
+
+    def _settle(self, what: str) -> None:
+        """What becomes of the last result: kept alive, or overwritten and dropped."""
+        if what == "keep":
+            self._kept.append(self._result)
+        elif what == "poison":
+            for tensor in _tensors_of(self._result):
+                self._poison(tensor)
+            self._kept.clear()
+        self._result = None
+
+    def _poison(self, tensor: torch.Tensor) -> None:
+        if tensor.is_contiguous() and not self._protected(tensor.data_ptr()):
+            ctypes.memset(tensor.data_ptr(), POISON, span(tensor))
+
+    def _protected(self, address: int) -> bool:
+        """Inputs and weights are not ours to overwrite, even where a result is a view of them."""
+        owned = [*_tensors_of(self._arguments), *self.weights()]
+        return any(
+            tensor.untyped_storage().data_ptr()
+            <= address
+            < tensor.untyped_storage().data_ptr() + tensor.untyped_storage().nbytes()
+            for tensor in owned
+        )
+
+    def weights(self) -> Iterable[torch.Tensor]:
+        return ()
+
+
+def _tensors_of(value: Any) -> list[torch.Tensor]:
+    if exact_tensor(value):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in _tensors_of(item)]
+    if isinstance(value, dict):
+        return [tensor for item in value.values() for tensor in _tensors_of(item)]
+    return []
+
+
+def _guard_switch() -> Callable[[bool], None]:
+    """Turns the guarding allocator on and off, where it was loaded into this process."""
+    try:
+        switch = ctypes.CDLL(None).kernelwright_guard
+    except AttributeError:
+        return lambda on: None
+    return lambda on: switch(int(on))
+
+
+def failure(error: BaseException) -> Message:
+    """An exception as a message: what kind it is, and enough of the trace to find the line."""
+    lines = "".join(traceback.format_exception(error)).splitlines()
+    return {
+        "op": "failed",
+        "kind": getattr(error, "kind", None) or _kind(error),
+        "fix": str(getattr(error, "fix", "")),
+        "type": type(error).__name__,
+        "message": str(error)[:4000],
+        "log": str(getattr(error, "log", ""))[: 1 << 20],
+        "trace": "\n".join(lines[-TRACEBACK_LINES:]),
+    }
+
+
+def _kind(error: BaseException) -> str:
+    from kernelwright import native
+
+    if isinstance(error, native.CompileError):
+        return "compile"
+    text = str(error)
+    if isinstance(error, MemoryError) or "can't allocate memory" in text or "bad_alloc" in text:
+        return "memory"
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return "disk"
+    return "other"

@@ -1,0 +1,76 @@
+"""Value families: what the judge does to drawn floats so that no single distribution can be gamed.
+
+Every family maps elements one by one and keeps zeros zero (`shifted` steps aside where there are zeros), so that
+triangular, symmetric, diagonal or masked inputs keep the structure an honest kernel may rely on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+Family = Callable[[torch.Tensor], torch.Tensor | None]
+
+
+def _rms(x: torch.Tensor) -> float:
+    finite = x[torch.isfinite(x)].double()
+    return float(finite.square().mean().sqrt()) if finite.numel() else 0.0
+
+
+def _heavy(x: torch.Tensor) -> torch.Tensor | None:
+    """Tails like a log-normal's: a few elements carry most of the mass."""
+    scale = _rms(x)
+    if not scale:
+        return None
+    wide = x.double()
+    return (wide.sign() * torch.expm1(1.5 * wide.abs() / scale) * scale).to(x.dtype)
+
+
+def _spikes(x: torch.Tensor) -> torch.Tensor | None:
+    """One element in a thousand, chosen by its own value, grows a thousandfold: sub-sampling misses it."""
+    size = x.abs().flatten().double()
+    sample = size[torch.randperm(size.numel())[:4096]]
+    threshold = torch.quantile(sample, 0.999)
+    return torch.where(x.abs().double() >= threshold, x * 1000, x)
+
+
+def _shifted(x: torch.Tensor) -> torch.Tensor | None:
+    return None if bool((x == 0).any()) else x + 4 * _rms(x)
+
+
+def _sorted(x: torch.Tensor) -> torch.Tensor | None:
+    return x.sort(dim=-1).values if x.dim() else None
+
+
+FAMILIES: dict[str, Family] = {
+    "given": lambda x: x,
+    "heavy": _heavy,
+    "spikes": _spikes,
+    "large": lambda x: x * 64,
+    "small": lambda x: x / 64,
+    "shifted": _shifted,
+    "constant": lambda x: torch.full_like(x, _rms(x)),
+    "sorted": _sorted,
+}
+
+
+def apply_family(name: str, tensors: list[torch.Tensor]) -> list[torch.Tensor] | None:
+    """The tensors in that family; None where it does not apply to them."""
+    family = FAMILIES[name]
+    changed: list[torch.Tensor] = []
+    touched = name == "given"
+    for tensor in tensors:
+        new = family(tensor) if tensor.is_floating_point() and tensor.numel() > 1 else tensor
+        if new is None:
+            return None
+        touched |= new is not tensor
+        changed.append(_like(new, tensor))
+    return changed if touched else None
+
+
+def _like(new: torch.Tensor, old: torch.Tensor) -> torch.Tensor:
+    """The new values in the old layout."""
+    if new.stride() == old.stride() and new.is_contiguous():
+        return new
+    return old.copy_(new)

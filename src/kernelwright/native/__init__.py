@@ -1,0 +1,34 @@
+"""The small library used inside candidates: compile plain source text, call it on tensors.
+
+    lib = native.cpp(text)
+    lib.softmax(x, y, rows, cols)
+
+It knows compilers, a build cache and the C calling convention. It knows nothing of tasks, judging or search,
+and imports no framework until a tensor is passed.
+"""
+
+from kernelwright.native._build_cache import BuildCache, build_key, cache_dir
+from kernelwright.native._builder import set_builder
+from kernelwright.native._compile import compile_source
+from kernelwright.native._cpp import cpp
+from kernelwright.native._errors import CompileError, NativeCallError, ToolchainError
+from kernelwright.native._library import Library
+from kernelwright.native._source import Source
+from kernelwright.native._toolchain import Toolchain, install_command, toolchain
+
+__all__ = [
+    "BuildCache",
+    "CompileError",
+    "Library",
+    "NativeCallError",
+    "Source",
+    "Toolchain",
+    "ToolchainError",
+    "build_key",
+    "cache_dir",
+    "compile_source",
+    "cpp",
+    "install_command",
+    "set_builder",
+    "toolchain",
+]

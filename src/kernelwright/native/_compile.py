@@ -1,0 +1,59 @@
+"""Runs the commands of a language in a private folder. Knows processes and time; no language, no cache."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernelwright.native._errors import CompileError, from_log
+from kernelwright.native._language import OUTPUT, language_of
+from kernelwright.native._source import Source
+
+
+def compile_source(source: Source, output: Path, *, timeout: float | None = None) -> None:
+    """Compile `source` into the shared library `output`.
+
+    Raises CompileError with the compiler's whole output, or after `timeout` seconds over all its steps.
+    """
+    language = language_of(source)
+    commands = language.commands(source)
+    deadline = None if timeout is None else time.monotonic() + timeout
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as name:
+        folder = Path(name)
+        (folder / language.file_name).write_bytes(source.text.encode(errors="replace"))
+        for command in commands:
+            _run(command, folder, deadline)
+        shutil.copyfile(folder / OUTPUT, output)
+
+
+def _run(command: Sequence[str], folder: Path, deadline: float | None) -> None:
+    # A group of its own: the driver's children (the compiler proper, the linker) die with it.
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        log = _output(process, deadline).decode(errors="replace")
+    if process.returncode:
+        raise from_log(log)
+
+
+def _output(process: subprocess.Popen[bytes], deadline: float | None) -> bytes:
+    left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    try:
+        return process.communicate(timeout=left)[0]
+    except subprocess.TimeoutExpired as expired:
+        os.killpg(process.pid, signal.SIGKILL)
+        log = process.communicate()[0].decode(errors="replace")
+        raise CompileError("compiling took longer than allowed and was stopped", log) from expired
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise

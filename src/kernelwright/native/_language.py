@@ -1,0 +1,39 @@
+"""Languages that can be compiled: each sibling file registers one. Knows no compiler itself."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kernelwright.native._errors import CompileError
+from kernelwright.native._source import Source
+
+OUTPUT = "kernel.so"
+
+
+@dataclass(frozen=True)
+class Language:
+    """How one language becomes a shared library.
+
+    `identity` says what else than the text decides the machine code: compiler, base flags, processor.
+    `commands` gives the programs to run, in order, in a folder holding `file_name`; the last leaves `OUTPUT`.
+    """
+
+    name: str
+    file_name: str
+    identity: Callable[[], str]
+    commands: Callable[[Source], Sequence[Sequence[str]]]
+
+
+_languages: dict[str, Language] = {}
+
+
+def register(language: Language) -> Language:
+    _languages[language.name] = language
+    return language
+
+
+def language_of(source: Source) -> Language:
+    try:
+        return _languages[source.language]
+    except KeyError:
+        known = ", ".join(sorted(_languages))
+        raise CompileError(f"cannot compile language {source.language!r}; known: {known}") from None

@@ -1,0 +1,47 @@
+"""What is to be made fast, and how a user says so.
+
+A task is described here, never run: the reference is read as text, its inputs as shapes and distributions.
+Importing this package loads neither torch nor pydantic; what needs them loads them when it is called.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.tasks._case import DEFAULT_FAMILIES, FAMILIES, Case
+from kernelwright.tasks._error import TaskError
+from kernelwright.tasks._fit import Shrunk, shrink
+from kernelwright.tasks._input_spec import DTYPES, LAYOUTS, InputSpec
+from kernelwright.tasks._load import load_task
+from kernelwright.tasks._task import LIBRARIES, MODES, PRECISIONS, WEIGHTS, Task
+from kernelwright.tasks._template import write_template
+
+if TYPE_CHECKING:
+    from kernelwright.tasks._draw import draw_input
+
+__all__ = [
+    "DEFAULT_FAMILIES",
+    "DTYPES",
+    "FAMILIES",
+    "LAYOUTS",
+    "LIBRARIES",
+    "MODES",
+    "PRECISIONS",
+    "WEIGHTS",
+    "Case",
+    "InputSpec",
+    "Shrunk",
+    "Task",
+    "TaskError",
+    "draw_input",
+    "load_task",
+    "shrink",
+    "write_template",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Drawing needs torch, which light processes that only read descriptions must not pay for.
+    if name == "draw_input":
+        from kernelwright.tasks._draw import draw_input
+
+        return draw_input
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,11 @@
+"""These tests never touch the user's cache or the user's choice of compiler."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _cache_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("KERNELWRIGHT_CXX", raising=False)
