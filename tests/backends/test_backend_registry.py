@@ -14,9 +14,7 @@ def test_the_built_in_languages_are_known():
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(
-        backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, python"
-    ):
+    with pytest.raises(backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, python"):
         backends.get("pyton")
 
 
@@ -70,9 +68,7 @@ def test_mentioning_cpp_is_not_using_it(text):
 
 
 def test_inline_cuda_is_not_cpp():
-    text = (
-        "from torch.utils.cpp_extension import load_inline\nm = load_inline(cpp_sources='', cuda_sources='k')"
-    )
+    text = "from torch.utils.cpp_extension import load_inline\nm = load_inline(cpp_sources='', cuda_sources='k')"
     assert not backends.get("cpp").recognises(text)
 
 

@@ -129,6 +129,7 @@ def test_a_layer_counts_when_it_is_called_not_when_it_is_made():
             return self.fc.weight
     """
     assert screen(made) == ()
+    assert screen("import torch\nlayer = torch.nn.Linear(3, 3)") == ()
     assert screen(made.replace("self.fc.weight", "self.fc(x)")) == ("torch-compute:Linear:6",)
 
 
@@ -146,13 +147,15 @@ def test_writing_to_self_counts_after_construction_only():
 
 
 def test_an_exception_passed_on_is_no_fallback():
-    assert (
-        screen("try:\n    pass\nexcept ValueError as fault:\n    raise RuntimeError('no') from fault") == ()
-    )
+    assert screen("try:\n    pass\nexcept ValueError as fault:\n    raise RuntimeError('no') from fault") == ()
 
 
 def test_what_a_call_returned_is_not_reported_at_each_use():
     assert screen("import time\nstart = time.time()\nprint(start)\nprint(start)") == ("clock:2",)
+
+
+def test_writing_to_a_tensor_of_ones_own_is_no_patch():
+    assert screen("import torch\ny = torch.empty(3)\ny.requires_grad = True") == ()
 
 
 def test_an_import_alone_is_not_reported():
@@ -188,9 +191,7 @@ def test_flags_come_in_the_order_of_the_file_and_once_a_line():
     ],
 )
 def test_cpp_text_is_looked_at_too_with_lines_of_the_candidate(family, code):
-    text = (
-        f"from kernelwright import native\nlib = native.cpp(r'''\n{code}\nextern \"C\" void f() {{}}\n''')\n"
-    )
+    text = f"from kernelwright import native\nlib = native.cpp(r'''\n{code}\nextern \"C\" void f() {{}}\n''')\n"
     assert f"{family}:3" in screen(text, "cpp")
 
 

@@ -56,6 +56,15 @@ def test_a_damaged_entry_is_built_again(tmp_path, damage):
     assert cache.get(SOURCE, Recorder()).read_bytes() == whole
 
 
+def test_a_rebuilt_entry_leaves_the_file_others_have_open_as_it_was(tmp_path):
+    cache = native.BuildCache(tmp_path)
+    entry = cache.get(SOURCE, Recorder())
+    entry.write_bytes(b"damaged")
+    with entry.open("rb") as held:
+        cache.get(SOURCE, Recorder())
+        assert held.read() == b"damaged"
+
+
 def test_a_failed_build_leaves_nothing_behind(tmp_path):
     def fail(source, output):
         output.write_bytes(b"half a lib")

@@ -135,10 +135,7 @@ def test_a_misspelt_function_is_answered_with_the_right_one(lib):
 
 def test_the_functions_are_listed_and_described(lib):
     assert {"scale", "total", "negate"} <= set(dir(lib))
-    assert (
-        lib.scale.__doc__
-        == "void scale(const float* __restrict__ x, float* __restrict__ y, int64_t n, float by)"
-    )
+    assert lib.scale.__doc__ == "void scale(const float* __restrict__ x, float* __restrict__ y, int64_t n, float by)"
 
 
 def test_the_library_remembers_what_it_was_made_of(lib):

@@ -56,7 +56,7 @@ BODIES = [
     "{}",
     "{ if (1) { } }",
     '{ const char* s = "}{"; (void)s; }',
-    "{ char c = '}'; int n = 1'000; }",
+    "{ char c = '}'; int n = 1'000; if (n) { n = 2'000; } }",
     '{ auto s = R"x(extern "C" void fake(int a) {)x"; }',
 ]
 BEFORE = [
@@ -82,7 +82,6 @@ identifiers = st.from_regex(r"[a-z][a-z0-9_]{2,9}", fullmatch=True).filter(
             "enum",
             "union",
             "register",
-            "byte",
         }
         | {
             "volatile",
@@ -110,9 +109,7 @@ def only(text):
 
 
 def shape(signature):
-    return [
-        (parameter.name, parameter.type.kind, parameter.type.scalar) for parameter in signature.parameters
-    ]
+    return [(parameter.name, parameter.type.kind, parameter.type.scalar) for parameter in signature.parameters]
 
 
 @st.composite
@@ -141,7 +138,8 @@ def test_formatting_never_changes_what_is_read(made, in_a_block):
 
 
 PIECES = r"""
-extern "C" { } ( ) [ < > * , ; = :: -> void f int using typedef namespace A " ' /* // R"( \ #define #if #else #endif
+extern "C" { } ( ) [ < > * , ; = :: -> void f int using typedef namespace A " ' /* // R"( \ #define #if
+#else #endif
 """
 fragments = st.sampled_from([*PIECES.split(), "\n", "\\\n", "#define A A B\n", "#if 0\n"])
 
@@ -172,9 +170,7 @@ def test_what_the_library_will_not_export_is_not_read(text):
 
 
 def test_a_declaration_does_not_hide_the_definition_that_follows():
-    assert shape(only('extern "C" void f(int a);\nextern "C" void f(int count) {}')) == [
-        ("count", "integer", "int32")
-    ]
+    assert shape(only('extern "C" void f(int a);\nextern "C" void f(int count) {}')) == [("count", "integer", "int32")]
 
 
 def test_bodies_are_not_searched_for_functions_of_the_block():

@@ -38,9 +38,7 @@ def test_sizes_of_the_model_stay(tmp_path):
 
 
 def test_sizes_that_only_shape_other_sizes_are_halved_too(tmp_path):
-    task = softmax(
-        tmp_path, ("scale = 2.0", "scale = 2.0\nshape = (batch_size, 8)"), ("(batch_size, dim)", "(*shape)")
-    )
+    task = softmax(tmp_path, ("scale = 2.0", "scale = 2.0\nshape = (batch_size, 8)"), ("(batch_size, dim)", "(*shape)"))
     assert shrink(task, 2).changes == ("batch_size 4096 -> 2048",)
 
 

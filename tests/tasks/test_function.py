@@ -195,9 +195,7 @@ def described(example):
 
 def test_shape_dtype_and_layout_come_from_the_example():
     x = torch.zeros(4, 6)
-    assert described(torch.zeros(2, 3, dtype=torch.bfloat16)) == InputSpec(
-        "x", (2, 3), "bfloat16", "constant(0.0)"
-    )
+    assert described(torch.zeros(2, 3, dtype=torch.bfloat16)) == InputSpec("x", (2, 3), "bfloat16", "constant(0.0)")
     assert described(torch.tensor(2.5)).shape == ()
     assert described(x).layout == "contiguous"
     assert described(x.T).layout == "transposed"

@@ -12,9 +12,7 @@ def test_importing_the_room_loads_nothing_heavy():
 
 def test_loading_a_python_file_loads_nothing_heavy_either(tmp_path):
     path = tmp_path / "t.py"
-    path.write_text(
-        "class Model:\n def forward(self): ...\ndef get_inputs(): ...\ndef get_init_inputs(): ...\n"
-    )
+    path.write_text("class Model:\n def forward(self): ...\ndef get_inputs(): ...\ndef get_init_inputs(): ...\n")
     code = f"import sys; from kernelwright.tasks import load_task; load_task({str(path)!r}); print({HEAVY})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

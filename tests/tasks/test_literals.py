@@ -4,9 +4,7 @@ from hypothesis import strategies as st
 
 from kernelwright.tasks._literals import NotPlainError, UnknownNameError, evaluate, literal_text
 
-SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 PLAIN = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.lists(inner).map(tuple), max_leaves=8)
 
 

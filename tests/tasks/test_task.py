@@ -9,9 +9,7 @@ from kernelwright.tasks import DTYPES, FAMILIES, LAYOUTS, Case, InputSpec, Task,
 
 NAMES = st.text(min_size=1, max_size=8)
 SHAPES = st.lists(st.integers(0, 2**20), min_size=2, max_size=4).map(tuple)
-SPECS = st.builds(
-    InputSpec, NAMES, SHAPES, st.sampled_from(sorted(DTYPES)), st.just("zeros"), st.sampled_from(LAYOUTS)
-)
+SPECS = st.builds(InputSpec, NAMES, SHAPES, st.sampled_from(sorted(DTYPES)), st.just("zeros"), st.sampled_from(LAYOUTS))
 NUMBERS = st.integers() | st.floats(allow_nan=False)
 CASES = st.builds(
     Case,

@@ -19,9 +19,7 @@ DRAWS = st.one_of(
     st.tuples(FINITE, POSITIVE).map(lambda a: Values("normal", a)),
     two_sorted(FINITE).map(lambda a: Values("uniform", a)),
     two_sorted(INT64).map(lambda a: Values("integers", a)),
-    st.tuples(POSITIVE).flatmap(
-        lambda a: st.sampled_from(["lognormal", "pareto"]).map(lambda k: Values(k, a))
-    ),
+    st.tuples(POSITIVE).flatmap(lambda a: st.sampled_from(["lognormal", "pareto"]).map(lambda k: Values(k, a))),
     st.tuples(st.floats(0, 1)).map(lambda a: Values("bernoulli", a)),
     st.tuples(FINITE).map(lambda a: Values("constant", a)),
 )

@@ -97,6 +97,4 @@ def family_of(origin: str) -> str | None:
     parts = origin.split(".")
     beginnings = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
     listed = next((_BY_NAME[name] for name in beginnings if name in _BY_NAME), None)
-    return listed or next(
-        (family for prefix, family in _BY_PREFIX.items() if origin.startswith(prefix)), None
-    )
+    return listed or next((family for prefix, family in _BY_PREFIX.items() if origin.startswith(prefix)), None)

@@ -66,9 +66,7 @@ def _walk(node: ast.AST, function: str | None) -> Iterator[tuple[ast.AST, str | 
 def _assigned(tree: ast.Module) -> frozenset[str]:
     """Names the module itself assigns, outside every function and class."""
     statements = (node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign))
-    return frozenset(
-        target.id for node in statements for target in _targets(node) if isinstance(target, ast.Name)
-    )
+    return frozenset(target.id for node in statements for target in _targets(node) if isinstance(target, ast.Name))
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
@@ -125,14 +123,10 @@ def torch_compute(sight: Sight) -> Iterator[str]:
 def monkey_patch(sight: Sight) -> Iterator[str]:
     """Something imported is written to, directly or by setattr."""
     for target in _targets(sight.node):
-        if isinstance(target, ast.Attribute) and (
-            target.attr in _PATCHABLE or _is_imported(target.value, sight)
-        ):
+        if isinstance(target, ast.Attribute) and (target.attr in _PATCHABLE or _is_imported(target.value, sight)):
             yield "monkey-patch"
     match sight.node:
-        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, *_]) if _is_imported(
-            owner, sight
-        ):
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, *_]) if _is_imported(owner, sight):
             yield "monkey-patch"
 
 

@@ -10,12 +10,10 @@ _NO_COMPUTE = frozenset(
     as_strided as_tensor compile device dtype empty empty_like empty_strided enable_grad finfo from_numpy full
     full_like get_num_threads iinfo inference_mode is_tensor load manual_seed no_grad numel ones ones_like
     promote_types result_type save set_default_dtype set_grad_enabled set_num_threads tensor zeros zeros_like
-    """.split()  # noqa: SIM905
+    """.split()
 )
 # Torch folders whose calls are not operations on tensors.
-_NO_COMPUTE_PARTS = frozenset(
-    {"autograd", "backends", "cuda", "init", "jit", "library", "utils", "_C", "_dynamo"}
-)
+_NO_COMPUTE_PARTS = frozenset({"autograd", "backends", "cuda", "init", "jit", "library", "utils", "_C", "_dynamo"})
 # Methods that name a computation on whatever object they are called; in place or not.
 _METHODS = frozenset(
     """
@@ -23,7 +21,7 @@ _METHODS = frozenset(
     exp expm1 gather gelu index_add index_select log log1p log_softmax logsumexp masked_fill matmul max mean
     min mm mul mv neg norm pow prod reciprocal relu rsqrt scatter scatter_add sigmoid silu softmax sort sqrt
     std sub sum tanh topk var
-    """.split()  # noqa: SIM905
+    """.split()
 )
 
 

@@ -20,6 +20,4 @@ class Python(Backend):
 
     def recognises(self, candidate_text: str) -> bool:
         tree = parse(candidate_text)
-        return tree is not None and not any(
-            origin.startswith(_NATIVE) for origin, _ in Names(tree).calls(tree)
-        )
+        return tree is not None and not any(origin.startswith(_NATIVE) for origin, _ in Names(tree).calls(tree))

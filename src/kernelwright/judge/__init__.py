@@ -6,9 +6,27 @@
 Knows tasks and candidates. Does not know that a search exists.
 """
 
+from kernelwright.judge import certificate
+from kernelwright.judge._fit import fit
 from kernelwright.judge._judge import BASELINES, Judge
-from kernelwright.judge._limits import Limits
+from kernelwright.judge._limits import Limits, available_memory, limit_names
+from kernelwright.judge._machine import describe as machine
+from kernelwright.judge._process import Isolation
 from kernelwright.judge._status import ACCEPTED, InfraError, Status
 from kernelwright.judge._verdict import Verdict
 
-__all__ = ["ACCEPTED", "BASELINES", "InfraError", "Judge", "Limits", "Status", "Verdict"]
+__all__ = [
+    "ACCEPTED",
+    "BASELINES",
+    "InfraError",
+    "Isolation",
+    "Judge",
+    "Limits",
+    "Status",
+    "Verdict",
+    "available_memory",
+    "certificate",
+    "fit",
+    "limit_names",
+    "machine",
+]

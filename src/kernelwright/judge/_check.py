@@ -17,8 +17,9 @@ from kernelwright.judge._compare import describe_bad
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Output, Trial
 from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed, Placed, same_bytes
-from kernelwright.judge._prepared import SLOTS, Prepared
+from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer
+from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._status import Rejection, Status
 
 LATE_SECONDS = 0.05
@@ -83,9 +84,7 @@ class Checker:
     ) -> Answer:
         """One checked call."""
         slot = self._random.randrange(SLOTS) if slot is None else slot
-        placed, answer = contestant.call(
-            trial.inputs, slot=slot, shifted=shifted, guard=True, previous=previous
-        )
+        placed, answer = contestant.call(trial.inputs, slot=slot, shifted=shifted, guard=True, previous=previous)
         self.record.calls += 1
         contestant.check_structure(answer, trial.expected)
         self._check_values(contestant, trial, answer, placed)
@@ -201,7 +200,11 @@ def _budget_used(values: Array, output: Output) -> float:
 
 def _evidence(values: Array, output: Output, trial: Trial) -> dict[str, Any]:
     bad = output.oracle.bad(values, output.budget)
-    return {"trial": trial.label, "shape": output.shape, **describe_bad(bad, values, output.oracle, output.shape)}
+    return {
+        "trial": trial.label,
+        "shape": output.shape,
+        **describe_bad(bad, values, output.oracle, output.shape),
+    }
 
 
 def wrong_sentence(evidence: dict[str, Any], trial: Trial) -> str:
@@ -240,7 +243,7 @@ def _same_choice(flat: Array, leaf: Leaf, axis: int, mine: Array, theirs: Array)
     expected = [size for index, size in enumerate(mine.shape) if index != axis]
     if mine.ndim != len(shape) or expected != rest:
         return False
-    if not all(((0 <= choice) & (choice < shape[axis])).all() for choice in (mine, theirs)):
+    if not all(((choice >= 0) & (choice < shape[axis])).all() for choice in (mine, theirs)):
         return False
     if any(np.diff(np.sort(choice, axis=axis), axis=axis).min(initial=1) == 0 for choice in (mine, theirs)):
         return False  # the same element chosen twice is not a tie

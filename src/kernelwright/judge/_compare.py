@@ -163,4 +163,4 @@ def describe_bad(bad: Array, result: Array, stick: Yardstick, shape: list[int]) 
 def _plain(value: Any) -> float | int | bool | str:
     """A number JSON can hold; NaN and infinities by name."""
     number = value.item()
-    return str(number) if isinstance(number, float) and not math.isfinite(number) else number  # type: ignore[no-any-return]
+    return str(number) if isinstance(number, float) and not math.isfinite(number) else number

@@ -71,7 +71,8 @@ class Contestant:
         for name, shape in wanted.items():
             if own[name] != shape:
                 raise Rejection(
-                    Status.WRONG_STRUCTURE, f"weight {name} has shape {own[name]}, the reference's has {shape}"
+                    Status.WRONG_STRUCTURE,
+                    f"weight {name} has shape {own[name]}, the reference's has {shape}",
                 )
 
     def give_weights(self) -> None:
@@ -98,9 +99,7 @@ class Contestant:
         placed = self.lay(inputs, slot=slot, shifted=shifted, guard=guard, previous=previous)
         return placed, self.go()
 
-    def lay(
-        self, inputs: Packed, *, slot: int, shifted: bool, guard: bool = False, previous: str = "drop"
-    ) -> Placed:
+    def lay(self, inputs: Packed, *, slot: int, shifted: bool, guard: bool = False, previous: str = "drop") -> Placed:
         stage = self._prepared.room(inputs)
         placed = stage.place(inputs, slot, shifted=shifted)
         self.lay_placed(placed, guard=guard, previous=previous)
@@ -160,7 +159,9 @@ class Contestant:
             ) from error
         except Unreadable as error:
             raise Rejection(
-                Status.TAMPER, f"names memory for its result that cannot be read: {error}", stage=self.stage_name
+                Status.TAMPER,
+                f"names memory for its result that cannot be read: {error}",
+                stage=self.stage_name,
             ) from error
 
     # Looking
@@ -184,14 +185,20 @@ class Contestant:
             self._check_leaf(f"output {index}" if len(answer.leaves) > 1 else "the output", leaf, output)
 
     def _check_leaf(self, name: str, leaf: Leaf, output: Output) -> None:
-        for what, mine, theirs in (("shape", leaf["shape"], output.shape), ("dtype", leaf["dtype"], output.dtype)):
+        for what, mine, theirs in (
+            ("shape", leaf["shape"], output.shape),
+            ("dtype", leaf["dtype"], output.dtype),
+        ):
             if mine != theirs:
                 raise Rejection(
-                    Status.WRONG_STRUCTURE, f"{name} has {what} {_form(mine)}, the reference's has {_form(theirs)}"
+                    Status.WRONG_STRUCTURE,
+                    f"{name} has {what} {_form(mine)}, the reference's has {_form(theirs)}",
                 )
         repeats = any(stride == 0 and size > 1 for size, stride in zip(leaf["shape"], leaf["strides"], strict=True))
         if repeats and output.dense:
-            raise Rejection(Status.WRONG_STRUCTURE, f"{name} is expanded: many of its elements share one place in memory")
+            raise Rejection(
+                Status.WRONG_STRUCTURE, f"{name} is expanded: many of its elements share one place in memory"
+            )
         if self._inside_inputs(leaf) and not output.aliases_input:
             raise Rejection(Status.WRONG_STRUCTURE, f"{name} lies in the memory of an input; results need their own")
 
@@ -211,7 +218,9 @@ class Contestant:
         for index, leaf in enumerate(placed.leaves):
             if leaf["offset"] <= at < leaf["offset"] + leaf["nbytes"]:
                 raise Rejection(
-                    Status.INPUT_MUTATED, f"changed input {index} ({len(changed)} bytes)", first_byte=at - leaf["offset"]
+                    Status.INPUT_MUTATED,
+                    f"changed input {index} ({len(changed)} bytes)",
+                    first_byte=at - leaf["offset"],
                 )
         raise Rejection(Status.CRASH, f"wrote {len(changed)} bytes outside its tensors, next to an input")
 

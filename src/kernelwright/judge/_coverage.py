@@ -34,18 +34,30 @@ ENOUGH = 40
 MOST_CALLS = 24
 SECONDS = 0.4
 GEMM = frozenset(
-    "mm addmm bmm baddbmm matmul linear addmv mv dot convolution convolution_overrideable _convolution mkldnn_convolution "
-    "mkldnn_linear thnn_conv2d slow_conv3d conv_transpose2d conv_transpose3d _scaled_mm".split()
+    "mm addmm bmm baddbmm matmul linear addmv mv dot convolution convolution_overrideable _convolution "
+    "mkldnn_convolution mkldnn_linear thnn_conv2d slow_conv3d conv_transpose2d conv_transpose3d "
+    "_scaled_mm".split()
 )
 # Operators that make or view tensors and compute nothing.
 FREE = frozenset(
-    "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape as_strided as_strided_ "
-    "expand permute transpose t detach detach_ alias slice select squeeze unsqueeze unbind split split_with_sizes "
-    "narrow unfold view_as_real view_as_complex lift_fresh _reshape_alias is_pinned resize_ set_ real chunk diagonal "
-    "numpy_T movedim swapaxes item _local_scalar_dense flatten resolve_conj resolve_neg to contiguous expand_as "
-    "view_as reshape_as data_ptr stride size result_type".split()
+    "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape as_strided "
+    "as_strided_ expand permute transpose t detach detach_ alias slice select squeeze unsqueeze unbind "
+    "split split_with_sizes narrow unfold view_as_real view_as_complex lift_fresh _reshape_alias "
+    "is_pinned resize_ set_ real chunk diagonal numpy_T movedim swapaxes item _local_scalar_dense flatten "
+    "resolve_conj resolve_neg to contiguous expand_as view_as reshape_as data_ptr stride size result_type".split()
 )
-NEUTRAL = ("libc.so", "libc-", "libm.so", "libm-", "libgomp", "libstdc++", "libgcc", "libpthread", "ld-linux", "libmvec")
+NEUTRAL = (
+    "libc.so",
+    "libc-",
+    "libm.so",
+    "libm-",
+    "libgomp",
+    "libstdc++",
+    "libgcc",
+    "libpthread",
+    "ld-linux",
+    "libmvec",
+)
 
 
 @dataclass
@@ -228,5 +240,3 @@ def judge_policy(policy: str, coverage: Coverage, threshold: float = 0.5) -> Non
         coverage=share,
         **coverage.to_json(),
     )
-
-

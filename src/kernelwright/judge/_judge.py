@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +18,10 @@ from kernelwright.judge._coverage import Coverage
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Isolation, Template, Worker
+from kernelwright.judge._reference import Reference
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming, Timer, speedup
-from kernelwright.judge._verdict import Verdict
+from kernelwright.judge._verdict import Verdict, source_hash
 from kernelwright.tasks import Task
 
 BASELINES = ("eager", "compile", "max-autotune")
@@ -78,10 +78,16 @@ class Judge:
     def prepare(self, task: Task) -> Prepared:
         """Makes a task ready, once. Raises TaskError where it cannot be judged."""
         if task.hash not in self._prepared:
-            self._prepared[task.hash] = Prepared(
-                self._template, task, limits=self.limits, seeds=Seeds(self.seed)
-            )
+            self._prepared[task.hash] = Prepared(self._template, task, seeds=Seeds(self.seed))
         return self._prepared[task.hash]
+
+    def try_once(self, task: Task) -> tuple[int, float]:
+        """Bytes of the largest case's inputs, and seconds the reference takes on the slowest. Costs one call each."""
+        reference = Reference(self._template, task, seed=0)
+        try:
+            return reference.try_once()
+        finally:
+            reference.close()
 
     def forget(self, task: Task) -> None:
         """Ends the task's workers and frees what was drawn for it."""
@@ -89,10 +95,10 @@ class Judge:
         if prepared is not None:
             prepared.close()
 
-    def judge(self, task: Task, source: str, *, timed: bool = True) -> Verdict:
+    def judge(self, task: Task, source: str, *, timed: bool = True, backend: str | None = None) -> Verdict:
         """The verdict on one candidate. Raises TaskError or InfraError where there can be none."""
         prepared = self.prepare(task)
-        return _Hearing(self, prepared, source, timed=timed).verdict()
+        return _Hearing(self, prepared, source, timed=timed, backend=backend).verdict()
 
     # For a hearing
 
@@ -118,7 +124,8 @@ class Judge:
 class _Hearing:
     """One candidate before the judge."""
 
-    def __init__(self, judge: Judge, prepared: Prepared, source: str, *, timed: bool) -> None:
+    def __init__(self, judge: Judge, prepared: Prepared, source: str, *, timed: bool, backend: str | None) -> None:
+        self._backend = backend
         self._judge, self._prepared, self._source, self._timed = judge, prepared, source, timed
         self._seconds = {"build": 0.0, "load": 0.0, "check": 0.0, "time": 0.0}
         self._evidence: dict[str, Any] = {"seed": judge.seed, "isolation": judge.isolation.level}
@@ -145,7 +152,7 @@ class _Hearing:
             stage=self._stage,
             message=message,
             task=self._prepared.task.hash,
-            candidate=hashlib.sha256(self._source.encode()).hexdigest(),
+            candidate=source_hash(self._source),
             seconds={name: round(value, 4) for name, value in self._seconds.items()},
             evidence=self._evidence,
             machine=self._judge.machine,
@@ -154,6 +161,7 @@ class _Hearing:
 
     def _hear(self) -> tuple[Status, str]:
         self._screen()
+        self._prepared.use_weights(self._prepared.weight_seed)
         contestant = self._start()
         try:
             self._check(contestant)
@@ -181,13 +189,17 @@ class _Hearing:
     def _screen(self) -> None:
         size = len(self._source.encode())
         if size > self._judge.limits.source_bytes:
-            raise Rejection(Status.LOAD_ERROR, f"the source is {size} bytes, more than {self._judge.limits.source_bytes}")
+            raise Rejection(
+                Status.LOAD_ERROR, f"the source is {size} bytes, more than {self._judge.limits.source_bytes}"
+            )
         try:
             ast.parse(self._source)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise Rejection(Status.LOAD_ERROR, f"not valid Python: {error}") from error
-        self._evidence["backend"] = backends.detect(self._source)
-        self._evidence["flags"] = list(backends.get(self._evidence["backend"]).screen(self._source))
+        backend = backends.get(self._backend or backends.detect(self._source))
+        if self._backend and self._backend != "python" and not backend.recognises(self._source):
+            raise Rejection(Status.LOAD_ERROR, f"the candidate does not use the backend asked for, {self._backend}")
+        self._evidence |= {"backend": backend.name, "flags": list(backend.screen(self._source))}
 
     def _start(self) -> Contestant:
         stage = self._stage
@@ -198,7 +210,6 @@ class _Hearing:
 
     def _check(self, contestant: Contestant) -> None:
         with self._during("check", "check"):
-            self._prepared.use_weights(self._prepared.weight_seed)
             fresh = self._fresh_trials()
             try:
                 self._checker.check(contestant, fresh)
@@ -232,9 +243,7 @@ class _Hearing:
         record = self._checker.record
         return {
             "calls": record.calls,
-            "trials": [
-                {"trial": trial.label, "seed": trial.seed} for trial in (*self._prepared.trials, *fresh)
-            ],
+            "trials": [{"trial": trial.label, "seed": trial.seed} for trial in (*self._prepared.trials, *fresh)],
             "skipped_families": self._prepared.skipped,
             "weights_seed": self._prepared.weight_seed,
             "error_budget_used": round(record.worst, 4) if record.worst < 1e9 else "far over",
@@ -321,6 +330,3 @@ class _Hearing:
         for name, ratio in self._found["speedup"].items():
             parts.append(f"{ratio['ratio']:.2f}x {name} [{ratio['low']:.2f}, {ratio['high']:.2f}]")
         return "correct; " + ", ".join(parts)
-
-
-

@@ -27,7 +27,7 @@ RED_BYTE = 0xFF
 MOST_SHIFT = 4096
 MOST_SPREAD = 64
 
-NUMPY = {
+NUMPY: dict[str, np.dtype[Any]] = {
     "float64": np.dtype("f8"),
     "float32": np.dtype("f4"),
     "float16": np.dtype("f2"),
@@ -133,7 +133,7 @@ class Reader:
     def raw(self, address: int, length: int) -> Array:
         buffer = self._buffers.setdefault(length, np.empty(length, dtype=np.uint8))
         try:
-            got = _kernel.read_memory(self.pid, address, memoryview(buffer))
+            got = _kernel.read_memory(self.pid, address, buffer.data)
         except OSError as error:
             raise Unreadable(str(error)) from error
         if got != length:
@@ -156,7 +156,7 @@ class Reader:
         out = np.empty(len(offsets) * length, dtype=np.uint8)
         ranges = [(leaf["ptr"] + int(offset), length) for offset in offsets]
         try:
-            got = _kernel.read_ranges(self.pid, ranges, memoryview(out))
+            got = _kernel.read_ranges(self.pid, ranges, out.data)
         except OSError as error:
             raise Unreadable(str(error)) from error
         if got != len(out):

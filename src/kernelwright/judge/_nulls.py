@@ -38,7 +38,11 @@ NULLS: dict[str, Null] = {
 }
 # On a single number these are the right answer itself.
 NEED_MANY = frozenset(
-    {"the mean of the answer", "the answer's mean along its last axis", "the right numbers in the wrong places"}
+    {
+        "the mean of the answer",
+        "the answer's mean along its last axis",
+        "the right numbers in the wrong places",
+    }
 )
 
 

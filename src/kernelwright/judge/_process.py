@@ -96,9 +96,7 @@ class Template:
             said = self._process.stderr.read().decode(errors="replace")[-2000:] if self._process.stderr else ""
             raise InfraError(f"the worker template did not start: {said.strip() or error}") from error
         problem = str(hello["namespaces"])
-        return Isolation(
-            bubblewrap=wrapped, namespaces=not problem, filter=_seccomp.supported(), problem=problem
-        )
+        return Isolation(bubblewrap=wrapped, namespaces=not problem, filter=_seccomp.supported(), problem=problem)
 
     def fork(self, role: str, *, cage: Cage | None) -> Worker:
         talk, theirs = pair()
@@ -225,7 +223,13 @@ class Worker:
             self._stage = stage
 
     def stage(self, placed: Placed, *, timeout: float, guard: bool = False, previous: str = "drop") -> Message:
-        order = {"op": "stage", "tree": placed.tree, "leaves": placed.leaves, "guard": guard, "previous": previous}
+        order = {
+            "op": "stage",
+            "tree": placed.tree,
+            "leaves": placed.leaves,
+            "guard": guard,
+            "previous": previous,
+        }
         return self.ask(order, timeout=timeout)
 
     def go(self, *, timeout: float, op: str = "go") -> Message | Answer:
@@ -335,5 +339,3 @@ def verdict_of_end(end: End, stage: str) -> Rejection:
         name = signal.Signals(end.signal).name
         return Rejection(Status.CRASH, f"crashed with {name} during {stage}", **shown)
     return Rejection(Status.CRASH, f"ended its own process (exit code {end.exit}) during {stage}", **shown)
-
-

@@ -20,8 +20,9 @@ from kernelwright.judge._compare import Deviation, Yardstick, describe_bad
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._memory import NUMPY, Array, Leaf, Packed, Placed, count, is_dense
-from kernelwright.judge._prepared import SLOTS, Prepared
+from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer, Worker
+from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.tasks import Case, TaskError
 
@@ -191,7 +192,12 @@ class _Block:
         fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
         for index in range(rounds):
             order = list(self._workers)
-            self._round(self._contents(case, used + index), order if index % 2 else order[::-1], samples, index in fully)
+            self._round(
+                self._contents(case, used + index),
+                order if index % 2 else order[::-1],
+                samples,
+                index in fully,
+            )
         return samples
 
     def _contents(self, case: Case, index: int) -> Packed:
@@ -240,9 +246,7 @@ class _Block:
     def _verify(self, looks: dict[str, _Look], inputs: Packed, fully: bool) -> None:
         mine, theirs = looks[CANDIDATE], looks["eager"]
         for index, output in enumerate(self._trial.expected.outputs):
-            budget = Deviation(
-                1.5 * (output.budget.rms + output.own.rms), 1.5 * (output.budget.peak + output.own.peak)
-            )
+            budget = Deviation(1.5 * (output.budget.rms + output.own.rms), 1.5 * (output.budget.peak + output.own.peak))
             found, right = mine.pieces(index), theirs.values_at(index, mine)
             agrees = _agrees(found, right, output.dtype, budget)
             if agrees and fully:

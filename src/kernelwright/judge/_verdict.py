@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
 from kernelwright.judge._status import ACCEPTED, Status
 
 FORMAT = 1
+
+
+def source_hash(source: str) -> str:
+    """What a candidate is known by."""
+    return hashlib.sha256(source.encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,9 +46,7 @@ def serve(channel: Channel, mains: dict[str, Main]) -> None:
             os.close(fd)
 
 
-def _become_worker(
-    template: Channel, request: Message, fds: list[int], mains: dict[str, Main]
-) -> NoReturn:
+def _become_worker(template: Channel, request: Message, fds: list[int], mains: dict[str, Main]) -> NoReturn:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -72,9 +70,7 @@ def _tell(fd: int, problem: str) -> None:
         os.write(2, problem.encode())
 
 
-def _house(
-    cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output_bytes: int
-) -> None:
+def _house(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output_bytes: int) -> None:
     """Puts the supervisor where it belongs: as process 1 of the cage, or right here."""
     if cage is None or not cage.namespaces:
         _supervise(cage, main, talk, report, output_bytes)
@@ -92,9 +88,7 @@ def _house(
     os._exit(0)
 
 
-def _supervise(
-    cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output_bytes: int
-) -> None:
+def _supervise(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output_bytes: int) -> None:
     """Runs the worker as a child, keeps the end of what it prints, says how it ended, leaves nothing behind."""
     reader, writer = os.pipe()
     pid = os.fork()
@@ -107,9 +101,7 @@ def _supervise(
     report.send({"op": "ended", **end})
 
 
-def _run_worker(
-    cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output: int
-) -> NoReturn:
+def _run_worker(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output: int) -> NoReturn:
     status = 70
     try:
         report.close()

@@ -21,11 +21,7 @@ _CTYPES: dict[str, Any] = {
     "char": ctypes.c_byte,
     "float32": ctypes.c_float,
     "float64": ctypes.c_double,
-    **{
-        f"{sign}{bits}": getattr(ctypes, f"c_{sign}{bits}")
-        for sign in ("int", "uint")
-        for bits in (8, 16, 32, 64)
-    },
+    **{f"{sign}{bits}": getattr(ctypes, f"c_{sign}{bits}") for sign in ("int", "uint") for bits in (8, 16, 32, 64)},
 }
 # Tensor types whose data may stand behind a pointer to the element. Torch has few operations on unsigned
 # types, so the signed type of the same width passes too; half precision is often handled as 16-bit words.

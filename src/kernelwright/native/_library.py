@@ -36,8 +36,7 @@ class Library:
         self._handle = _open(path)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        # Half-made instances are asked for dunders by copy and pickle: there is nothing to look in yet.
-        if name.startswith("__") or name not in self._functions:
+        if name not in self._functions:
             raise AttributeError(self._unknown(name))
         try:
             function = bind(self._functions[name], self._handle[name])

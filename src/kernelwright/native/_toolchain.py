@@ -47,9 +47,7 @@ def _probe(chosen: str | None, search_path: str | None) -> Toolchain:
 
 def _version(compiler: str) -> str:
     try:
-        printed = subprocess.run(
-            [compiler, "--version"], capture_output=True, text=True, timeout=30, check=True
-        )
+        printed = subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=30, check=True)
         return printed.stdout.splitlines()[0]
     except (OSError, subprocess.SubprocessError, IndexError) as fault:
         headline = f"{compiler} does not answer --version; set {VARIABLE} to a C++ compiler that does"

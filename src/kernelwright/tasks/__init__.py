@@ -11,6 +11,7 @@ from kernelwright.tasks._error import TaskError
 from kernelwright.tasks._fit import Shrunk, shrink
 from kernelwright.tasks._input_spec import DTYPES, LAYOUTS, InputSpec
 from kernelwright.tasks._load import load_task
+from kernelwright.tasks._size import input_bytes
 from kernelwright.tasks._task import LIBRARIES, MODES, PRECISIONS, WEIGHTS, Task
 from kernelwright.tasks._template import write_template
 
@@ -32,6 +33,7 @@ __all__ = [
     "Task",
     "TaskError",
     "draw_input",
+    "input_bytes",
     "load_task",
     "shrink",
     "write_template",

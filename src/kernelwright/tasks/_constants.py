@@ -112,9 +112,7 @@ def read_setting(name: str, setting: str | int | float | bool, current: Any = No
         if isinstance(current, str):
             return setting
         fix = "Write a number, a quoted string, True, False or a tuple."
-        raise TaskError(
-            f"the value {setting!r} set for {name!r} is not a Python literal.", fix=fix
-        ) from error
+        raise TaskError(f"the value {setting!r} set for {name!r} is not a Python literal.", fix=fix) from error
 
 
 def with_constants(reference: Reference, settings: Mapping[str, str | int | float | bool]) -> Reference:

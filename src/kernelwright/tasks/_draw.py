@@ -17,9 +17,7 @@ def draw_input(spec: InputSpec, generator: torch.Generator) -> torch.Tensor:
     return _laid_out(drawn, spec.layout)
 
 
-def _drawn(
-    values: Values, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator
-) -> torch.Tensor:
+def _drawn(values: Values, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
     device = generator.device
     match values:
         case Values("zeros"):
@@ -37,9 +35,7 @@ def _drawn(
     return _real(values, shape, dtype, generator)
 
 
-def _real(
-    values: Values, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator
-) -> torch.Tensor:
+def _real(values: Values, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
     # Half-precision uniforms reach 1.0, where pareto is infinite: draw wide, then round.
     wide = torch.float64 if dtype == torch.float64 else torch.float32
     real = torch.empty(shape, dtype=wide, device=generator.device)

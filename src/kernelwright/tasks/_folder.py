@@ -33,9 +33,7 @@ def load_folder(folder: Path, settings: Mapping[str, Setting], mode: str | None)
         return _task(folder, table, reference, cases, mode)
 
 
-def _task(
-    folder: Path, table: TaskTable, reference: Reference, cases: tuple[Case, ...], mode: str | None
-) -> Task:
+def _task(folder: Path, table: TaskTable, reference: Reference, cases: tuple[Case, ...], mode: str | None) -> Task:
     return Task(
         name=table.name or folder.resolve().name,
         source=reference.text,
@@ -81,9 +79,7 @@ def _init(table: TaskTable, reference: Reference) -> tuple[Any, ...] | None:
     constructor = reference.signature("__init__")
     if constructor and constructor.required:
         what = f"Model{constructor} needs arguments, and nothing says which."
-        raise TaskError(
-            what, reference.where, "Write init = [...] in task.toml, or define get_init_inputs()."
-        )
+        raise TaskError(what, reference.where, "Write init = [...] in task.toml, or define get_init_inputs().")
     return ()
 
 
@@ -123,9 +119,7 @@ def _case(table: CaseTable, dims: Mapping[str, int | float]) -> Case:
 
 
 def _input(name: str, table: InputTable, dims: Mapping[str, int | float]) -> InputSpec:
-    return InputSpec.declared(
-        name, table.shape, table.dtype, values=table.values, layout=table.layout, dims=dims
-    )
+    return InputSpec.declared(name, table.shape, table.dtype, values=table.values, layout=table.layout, dims=dims)
 
 
 def _check_case(reference: Reference, case: Case) -> None:

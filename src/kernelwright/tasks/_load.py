@@ -16,9 +16,7 @@ from kernelwright.tasks._task import Task
 Setting = str | int | float | bool
 
 
-def load_task(
-    spec: str | Path, *, constants: Mapping[str, Setting] | None = None, mode: str | None = None
-) -> Task:
+def load_task(spec: str | Path, *, constants: Mapping[str, Setting] | None = None, mode: str | None = None) -> Task:
     """The task that `spec` names.
 
     Args:

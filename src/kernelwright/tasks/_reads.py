@@ -83,9 +83,7 @@ def _import_names(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
 
 def _names(nodes: Iterable[ast.AST], context: type[ast.expr_context]) -> frozenset[str]:
     inner = (node for root in nodes for node in ast.walk(root))
-    return frozenset(
-        node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, context)
-    )
+    return frozenset(node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, context))
 
 
 def _closure(start: Iterable[str], edges: list[Mapping[str, frozenset[str]]]) -> frozenset[str]:

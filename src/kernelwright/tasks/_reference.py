@@ -140,9 +140,7 @@ def _method_of(owner: ast.ClassDef, name: str) -> ast.FunctionDef | None:
 
 
 def _binds(owner: ast.ClassDef, name: str) -> bool:
-    assigned = (
-        node for statement in owner.body for node in ast.walk(statement) if isinstance(node, ast.Name)
-    )
+    assigned = (node for statement in owner.body for node in ast.walk(statement) if isinstance(node, ast.Name))
     stored = any(node.id == name and isinstance(node.ctx, ast.Store) for node in assigned)
     return stored or any(getattr(node, "name", None) == name for node in owner.body)
 

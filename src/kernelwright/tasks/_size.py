@@ -14,6 +14,7 @@ from kernelwright.tasks._constants import environment
 from kernelwright.tasks._input_spec import DTYPES
 from kernelwright.tasks._literals import NotPlainError, fold
 from kernelwright.tasks._reference import Reference
+from kernelwright.tasks._task import Task
 
 _SHAPE_IS_ALL_ARGUMENTS = {"rand", "randn", "zeros", "ones", "empty"}
 _SHAPE_IS_A_TUPLE = {"randint", "full", "normal"}
@@ -95,3 +96,10 @@ def _dtype(call: ast.Call) -> str:
     if named and isinstance(named[0], ast.Attribute):
         return named[0].attr
     return "int64" if _maker(call) == "randint" else "float32"
+
+
+def input_bytes(task: Task) -> int | None:
+    """Bytes of the largest case's inputs, told without running anything; None where the text does not tell."""
+    reference = Reference.parse(task.source, task.origin or task.name)
+    known = [case_bytes(reference, case) for case in task.cases]
+    return max((size for size in known if size is not None), default=None)

@@ -20,6 +20,7 @@ from kernelwright.judge._tree import decode
 from kernelwright.judge.worker._driver import Driver
 from kernelwright.judge.worker._tensors import Mapping
 
+
 class Candidate(Driver):
     """A driver whose `forward` is the candidate's."""
 
@@ -70,9 +71,10 @@ class Candidate(Driver):
         answer, fds = self.channel.receive_fds()
         if answer["op"] != "built":
             raise native.CompileError(answer["message"], log=answer["log"])
-        with open(fds[0], "rb") as library, tempfile.NamedTemporaryFile(
-            prefix="kernel-", suffix=".so", delete=False
-        ) as target:
+        with (
+            open(fds[0], "rb") as library,
+            tempfile.NamedTemporaryFile(prefix="kernel-", suffix=".so", delete=False) as target,
+        ):
             target.write(library.read())
         return Path(target.name)
 

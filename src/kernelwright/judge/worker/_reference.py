@@ -121,7 +121,8 @@ class Reference(Driver):
         kind = foreign(tree)
         if kind:
             raise BrokenTask(
-                f"get_inputs() returns a {kind}", "return tensors, numbers, or lists, tuples and dicts of them"
+                f"get_inputs() returns a {kind}",
+                "return tensors, numbers, or lists, tuples and dicts of them",
             )
         torch.manual_seed(message["seed"])
         changed = apply_family(message["family"], leaves)

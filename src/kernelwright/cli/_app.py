@@ -1,0 +1,41 @@
+"""The `kernelwright` command: its sub-commands, and how failures leave it."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from kernelwright import __version__
+from kernelwright.cli import _demo, _doctor, _eval, _init, _verify
+from kernelwright.cli._failure import guarded
+
+app = typer.Typer(
+    name="kernelwright",
+    help="Takes a computation, returns a faster kernel, with proof.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("eval", help=_eval.HELP)(guarded(_eval.run))
+app.command("verify", help=_verify.HELP)(guarded(_verify.run))
+app.command("init", help=_init.HELP)(guarded(_init.run))
+app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
+app.command("demo", help=_demo.HELP)(guarded(_demo.run))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"kernelwright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    sys.exit(app())

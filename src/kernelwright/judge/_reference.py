@@ -1,0 +1,202 @@
+"""The reference at work, from the judge's side: drawing inputs and weights, saying what is right, being timed.
+
+A failure here is never a candidate's. What the reference's worker says in words becomes a TaskError; its silence
+or death becomes one too.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from kernelwright.judge._channel import ChannelError, Closed, Message, Silent
+from kernelwright.judge._expected import Expected
+from kernelwright.judge._limits import available_memory
+from kernelwright.judge._memory import Packed, Placed, Stage, same_bytes
+from kernelwright.judge._process import Answer, Template, Worker
+from kernelwright.judge._sandbox import Cage
+from kernelwright.tasks import Case, Task, TaskError
+
+SLOTS = 3
+REFERENCE_SECONDS = 300.0
+COMPILE_SECONDS = 600.0
+NO_DISK_LIMIT = 1 << 40
+
+
+class Reference:
+    """One task's reference in a worker of its own, and compiled ones beside it where asked for."""
+
+    def __init__(self, template: Template, task: Task, *, seed: int) -> None:
+        self.task, self._template = task, template
+        self.stage: Stage | None = None
+        self.worker = self._start()
+        self._compiled: dict[str, Worker] = {}
+        self._weights: tuple[int, list[dict[str, Any]], int] | None = None
+        answer = self._ask(self.worker, {"op": "task", "task": task.to_wire(), "seed": seed})
+        self.init, self.weight_shapes = answer["init"], answer["weights"]
+
+    def _start(self) -> Worker:
+        memory = int(available_memory() * 0.7)
+        cage = Cage(namespaces=False, memory_bytes=memory, disk_bytes=NO_DISK_LIMIT, programs=True)
+        return self._template.fork("reference", cage=cage)
+
+    def _ask(self, worker: Worker, message: Message, *, timeout: float = REFERENCE_SECONDS) -> Message:
+        with self._blame(worker):
+            return self._checked(worker.ask(message, timeout=timeout))
+
+    def _ask_fds(self, message: Message) -> tuple[Message, list[int]]:
+        with self._blame(self.worker):
+            answer, fds = self.worker.ask_fds(message, timeout=REFERENCE_SECONDS)
+            return self._checked(answer), fds
+
+    def _blame(self, worker: Worker) -> _Blame:
+        return _Blame(self.task, worker)
+
+    def _checked(self, answer: Message) -> Message:
+        if answer["op"] != "failed":
+            return answer
+        where = self.task.origin
+        if answer["kind"] == "broken":
+            raise TaskError(answer["message"], where, answer["fix"])
+        if answer["kind"] == "memory":
+            raise too_large(where, "the reference runs out of memory")
+        raise TaskError(f"the reference raises {answer['type']}: {answer['message']}", where, answer["trace"])
+
+    # Weights
+
+    def use_weights(self, seed: int, worker: Worker | None = None) -> None:
+        """Gives the reference (and a compiled one) the weights of this seed."""
+        if worker is not None:
+            answer, fds = worker.ask_fds({"op": "weights", "seed": seed}, timeout=REFERENCE_SECONDS)
+            self._checked(answer)
+            os.close(fds[0])
+            return
+        if self._weights is not None and self._weights[0] == seed:
+            return
+        answer, fds = self._ask_fds({"op": "weights", "seed": seed})
+        if self._weights is not None:
+            os.close(self._weights[2])
+        self._weights = (seed, answer["leaves"], fds[0])
+        for other in self._compiled.values():
+            self.use_weights(seed, other)
+
+    def weights(self) -> tuple[list[dict[str, Any]], int]:
+        """The weights now in force: where each lies in the shared memory behind the descriptor."""
+        assert self._weights is not None
+        return self._weights[1], self._weights[2]
+
+    # Drawing
+
+    def draw(self, case: Case, family: str, seed: int) -> Packed | None:
+        answer, fds = self._ask_fds({"op": "draw", "case": case.to_wire(), "family": family, "seed": seed})
+        if answer["op"] == "inapplicable":
+            return None
+        packed = Packed.from_fd(fds[0], answer["tree"], answer["leaves"])
+        if packed.nbytes > available_memory() / 6:
+            raise too_large(self.task.origin, f"one set of inputs takes {packed.nbytes / 1e9:.1f} GB")
+        return packed
+
+    def room(self, inputs: Packed) -> Stage:
+        """A stage that these inputs fit; a larger one is made where they do not."""
+        needed = Stage.needed(inputs)
+        if self.stage is None or self.stage.slot_bytes < needed:
+            if self.stage is not None:
+                self.stage.close()
+            self.stage = Stage(needed, SLOTS)
+        return self.stage
+
+    def place(self, worker: Worker, inputs: Packed, slot: int = 0, *, shifted: bool = False) -> Placed:
+        """Lays inputs before the reference."""
+        stage = self.room(inputs)
+        placed = stage.place(inputs, slot, shifted=shifted)
+        with self._blame(worker):
+            worker.attach(stage, timeout=REFERENCE_SECONDS)
+            self._checked(worker.stage(placed, timeout=REFERENCE_SECONDS))
+        return placed
+
+    def expect(self, inputs: Packed, reduction: float) -> Expected:
+        placed = self.place(self.worker, inputs)
+        answer, fds = self._ask_fds({"op": "expect"})
+        packed = Packed.from_fd(fds[0], answer["tree"], answer["leaves"])
+        self._unchanged(placed)
+        return Expected.from_message(answer, packed, reduction, self.task.precision)
+
+    def _unchanged(self, placed: Placed) -> None:
+        assert self.stage is not None
+        if not same_bytes(self.worker.input_bytes(placed), self.stage.content(placed)):
+            raise TaskError(
+                "the reference changes its inputs in place",
+                self.task.origin,
+                "let forward work on a copy: x = x.clone()",
+            )
+
+    def compiled(self, mode: str) -> Worker:
+        """The reference under torch.compile, in a process of its own."""
+        if mode not in self._compiled:
+            worker = self._start()
+            self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": 0})
+            assert self._weights is not None
+            self.use_weights(self._weights[0], worker)
+            self._ask(worker, {"op": "compile", "mode": mode})
+            self._compiled[mode] = worker
+        return self._compiled[mode]
+
+    def call(self, worker: Worker, inputs: Packed, *, timeout: float = COMPILE_SECONDS) -> Answer:
+        """One call of the reference, compiled or not."""
+        self.place(worker, inputs)
+        with self._blame(worker):
+            answer = worker.go(timeout=timeout)
+        if isinstance(answer, Answer):
+            return answer
+        self._checked(answer)
+        raise TaskError("the reference gave no answer", self.task.origin)
+
+    def try_once(self) -> tuple[int, float]:
+        """Draws and calls every case once: bytes and seconds of the largest."""
+        drawn = [self.draw(case, "given", seed=0) for case in self.task.cases]
+        tried = [(inputs.nbytes, self.call(self.worker, inputs).seconds) for inputs in drawn if inputs is not None]
+        return max(size for size, _ in tried), max(seconds for _, seconds in tried)
+
+    def close(self) -> None:
+        for worker in (self.worker, *self._compiled.values()):
+            worker.finish()
+        if self.stage is not None:
+            self.stage.close()
+        if self._weights is not None:
+            os.close(self._weights[2])
+
+
+class _Blame:
+    """Turns a reference worker's silence or death into a sentence about the task."""
+
+    def __init__(self, task: Task, worker: Worker) -> None:
+        self._task, self._worker = task, worker
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, ChannelError):
+            return
+        where = self._task.origin
+        if isinstance(error, Silent):
+            self._worker.finish()
+            raise TaskError(
+                f"the reference gave no answer in {REFERENCE_SECONDS:.0f} s",
+                where,
+                "make the task smaller: --fit, or --set NAME=VALUE",
+            ) from error
+        end = self._worker.died() if isinstance(error, Closed) else self._worker.finish()
+        if end.signal == 9:
+            raise too_large(where, "the reference was killed for lack of memory") from error
+        raise TaskError(
+            f"the reference's process died (signal {end.signal}, exit {end.exit})", where, end.output[-2000:]
+        ) from error
+
+
+def too_large(where: str, what: str) -> TaskError:
+    return TaskError(
+        f"the task does not fit in this machine's memory: {what}",
+        where,
+        "make it smaller: --fit, or --set NAME=VALUE",
+    )
