@@ -11,7 +11,7 @@ from kernelwright.judge import Status, Verdict
 
 NEXT = {
     Status.COMPILE_ERROR: "read the compiler's first error above; the candidate's text is kernel.cpp to it",
-    Status.LOAD_ERROR: "run the candidate on its own: it must import, and construct ModelNew as the reference is constructed",
+    Status.LOAD_ERROR: "run the candidate on its own: it must import, and construct ModelNew like the reference",
     Status.TIMEOUT: "make it faster or raise the limit (--limit call_s=60, load_s, build_s)",
     Status.CRASH: "look for indices past the end; results and workspaces are fenced while checking",
     Status.OOM: "allocate less, or raise --limit memory_bytes",
@@ -21,7 +21,7 @@ NEXT = {
     Status.STATEFUL: "compute from the inputs alone; keep nothing between calls but scratch memory",
     Status.INPUT_MUTATED: "write to your own memory, not to the inputs",
     Status.TAMPER: "return only when the result is complete, and leave the process around you alone",
-    Status.INVALID_PHYSICS: "the time cannot be true; if you think it is, delete ceilings.json from the cache and judge again",
+    Status.INVALID_PHYSICS: "this time cannot be true; if you think it is, delete ceilings.json from the cache",
     Status.LIBRARY_ONLY: 'do the work in your own kernel, or set library = "gemm-only" or "allowed" in task.toml',
 }
 MOST_LOG = 12

@@ -75,11 +75,8 @@ class Prepared(Reference):
 
     def trial(self, case: Case, family: str, seed: int) -> Trial | None:
         """A trial, or None where the family does not apply or the reference cannot cope with it."""
-        inputs = self.draw(case, family, seed)
-        if inputs is None:
-            return None
-        expected = self.expect(inputs, self.probes[case.name].reduction if case.name in self.probes else 1.0)
-        return Trial(case, family, seed, inputs, expected) if expected.sound else None
+        trial = self.draw_trial(case, family, seed, self.probes[case.name].reduction)
+        return trial if trial is not None and trial.expected.sound else None
 
     def _trials(self, case: Case) -> Iterator[Trial]:
         self._probe(case)
@@ -95,23 +92,19 @@ class Prepared(Reference):
                 yield trial
 
     def _given(self, case: Case) -> Trial:
-        seed = self.seeds.next()
-        inputs = self.draw(case, "given", seed)
-        assert inputs is not None
-        expected = self.expect(inputs, self.probes[case.name].reduction)
-        if not expected.sound:
+        trial = self.trial(case, "given", self.seeds.next())
+        if trial is None:
             raise TaskError(
                 f"the reference produces NaN or overflows on case {case.name!r}",
                 self.task.origin,
                 "draw inputs on which it is defined",
             )
-        return Trial(case, "given", seed, inputs, expected)
+        return trial
 
     def _probe(self, case: Case) -> None:
-        inputs = self.draw(case, "given", self.seeds.next())
-        assert inputs is not None
-        self.expect(inputs, 1.0)
-        self.place(self.worker, inputs)
+        first = self.draw_trial(case, "given", self.seeds.next(), 1.0)
+        assert first is not None
+        self.place(self.worker, first.inputs)
         self._ask(self.worker, {"op": "steadiness"})
         answer = self._ask(self.worker, {"op": "probe"})
         answer.pop("op")

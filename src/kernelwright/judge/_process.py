@@ -28,6 +28,10 @@ from kernelwright.judge._status import InfraError, Rejection, Status
 START_SECONDS = 120.0
 END_SECONDS = 10.0
 FREEZE_SECONDS = 5.0
+STEP_SECONDS = 3e-5
+# Where the C library's own rule ends up after a dozen large allocations: blocks up to 32 MiB are reused, not
+# given back and faulted in again. Every process, baseline or candidate, starts in that steady state.
+STEADY_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "OMP_NUM_THREADS", "TZ")
 
 Serve = Callable[[Message], tuple[Message, tuple[int, ...]]]
@@ -130,6 +134,7 @@ class Template:
 def _clean_environment(guard: Path | None, scratch: Path) -> dict[str, str]:
     """Nothing of the user's environment but what changes how programs run; above all, no key of anything."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    kept |= STEADY_MEMORY
     kept.update(HOME=str(scratch), TMPDIR=str(scratch), TORCHINDUCTOR_CACHE_DIR=str(_inductor_cache()))
     if guard is not None:
         kept["LD_PRELOAD"] = str(guard)
@@ -283,16 +288,22 @@ class Worker:
 
     def _until(self, states: str) -> None:
         deadline = time.monotonic() + FREEZE_SECONDS
-        path = f"/proc/{self.pid}/stat"
         while time.monotonic() < deadline:
-            try:
-                with open(path, encoding="ascii", errors="replace") as stat:
-                    state = stat.read().rpartition(")")[2].split()[0]
-            except OSError as error:
-                raise Closed("the worker is gone") from error
-            if state in states:
+            if self._stat(0) in states:
                 return
+            time.sleep(STEP_SECONDS)  # not spinning: the threads to be stopped may need this core
         raise Silent("the worker could not be stopped")
+
+    def page_faults(self) -> int:
+        """How many pages the process has had to be given so far, by the kernel's count."""
+        return int(self._stat(7))
+
+    def _stat(self, field: int) -> str:
+        try:
+            with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as stat:
+                return stat.read().rpartition(")")[2].split()[field]
+        except OSError as error:
+            raise Closed("the worker is gone") from error
 
     # Ending
 

@@ -10,9 +10,9 @@ import os
 from typing import Any
 
 from kernelwright.judge._channel import ChannelError, Closed, Message, Silent
-from kernelwright.judge._expected import Expected
+from kernelwright.judge._expected import Expected, Trial
 from kernelwright.judge._limits import available_memory
-from kernelwright.judge._memory import Packed, Placed, Stage, same_bytes
+from kernelwright.judge._memory import Packed, Placed, Stage
 from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Case, Task, TaskError
@@ -88,13 +88,31 @@ class Reference:
     # Drawing
 
     def draw(self, case: Case, family: str, seed: int) -> Packed | None:
-        answer, fds = self._ask_fds({"op": "draw", "case": case.to_wire(), "family": family, "seed": seed})
-        if answer["op"] == "inapplicable":
+        """New inputs, or None where the family does not apply to this case."""
+        order = {"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": False}
+        answer, fds = self._ask_fds(order)
+        return self._inputs(answer, fds) if answer["op"] == "drawn" else None
+
+    def draw_trial(self, case: Case, family: str, seed: int, reduction: float) -> Trial | None:
+        """New inputs and what is right for them."""
+        order = {"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True}
+        answer, fds = self._ask_fds(order)
+        if answer["op"] != "drawn":
             return None
+        inputs = self._inputs(answer, fds)
+        return Trial(case, family, seed, inputs, self._expected(answer, fds[1], reduction))
+
+    def _inputs(self, answer: Message, fds: list[int]) -> Packed:
         packed = Packed.from_fd(fds[0], answer["tree"], answer["leaves"])
         if packed.nbytes > available_memory() / 6:
             raise too_large(self.task.origin, f"one set of inputs takes {packed.nbytes / 1e9:.1f} GB")
+        self.room(packed)
         return packed
+
+    def _expected(self, answer: Message, fd: int, reduction: float) -> Expected:
+        said = answer["expected"]
+        packed = Packed.from_fd(fd, said["tree"], said["leaves"])
+        return Expected.from_message(said, packed, reduction, self.task.precision)
 
     def room(self, inputs: Packed) -> Stage:
         """A stage that these inputs fit; a larger one is made where they do not."""
@@ -115,20 +133,10 @@ class Reference:
         return placed
 
     def expect(self, inputs: Packed, reduction: float) -> Expected:
-        placed = self.place(self.worker, inputs)
+        """What is right for inputs that were drawn before."""
+        self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "expect"})
-        packed = Packed.from_fd(fds[0], answer["tree"], answer["leaves"])
-        self._unchanged(placed)
-        return Expected.from_message(answer, packed, reduction, self.task.precision)
-
-    def _unchanged(self, placed: Placed) -> None:
-        assert self.stage is not None
-        if not same_bytes(self.worker.input_bytes(placed), self.stage.content(placed)):
-            raise TaskError(
-                "the reference changes its inputs in place",
-                self.task.origin,
-                "let forward work on a copy: x = x.clone()",
-            )
+        return self._expected(answer, fds[0], reduction)
 
     def compiled(self, mode: str) -> Worker:
         """The reference under torch.compile, in a process of its own."""

@@ -27,9 +27,9 @@ from kernelwright.judge._status import Rejection, Status
 from kernelwright.tasks import Case, TaskError
 
 BLOCKS = 4
-WARM_CALLS, WARM_SECONDS = 4, 0.1
+SETTLED_CALLS, MOST_WARM_CALLS, WARM_SECONDS, FEW_FAULTS = 3, 16, 2.0, 64
 KERNEL_SECONDS = 0.6
-FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 12, 32, 96
+FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 16, 48, 96
 QUICK_SECONDS = 3e-4
 PIECES, PIECE_BYTES = 48, 1024
 FULLY_VERIFIED = 1 / 4
@@ -58,17 +58,13 @@ class CaseTiming:
     def median(self, name: str) -> float:
         return float(np.median(self.seconds(name)))
 
-    def log_ratios(self, baseline: str, rng: np.random.Generator) -> Array:
-        """Bootstrap of the log of baseline time over candidate time: blocks first, then rounds within them."""
-        pairs = [(self._net(np.asarray(b[baseline])), self._net(np.asarray(b[CANDIDATE]))) for b in self.blocks]
-        logs = np.empty(RESAMPLES)
-        for index in range(RESAMPLES):
-            picks = rng.integers(len(pairs), size=len(pairs))
-            rounds = [rng.integers(len(pairs[p][0]), size=len(pairs[p][0])) for p in picks]
-            base = np.concatenate([pairs[p][0][r] for p, r in zip(picks, rounds, strict=True)])
-            mine = np.concatenate([pairs[p][1][r] for p, r in zip(picks, rounds, strict=True)])
-            logs[index] = np.log(np.median(base) / np.median(mine))
-        return logs
+    def log_ratios(self, baseline: str) -> list[Array]:
+        """By block: the log of baseline over candidate, each value the mean of two rounds in opposite order."""
+        found = []
+        for block in self.blocks:
+            logs = np.log(self._net(np.asarray(block[baseline])) / self._net(np.asarray(block[CANDIDATE])))
+            found.append(logs[: len(logs) // 2 * 2].reshape(-1, 2).mean(axis=1))
+        return found
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -94,12 +90,30 @@ def speedup(timings: list[CaseTiming], baseline: str) -> Ratio:
     rng = np.random.default_rng(0)
     weights = np.array([timing.weight for timing in timings])
     weights = weights / weights.sum()
-    centre = sum(
-        w * float(np.log(t.median(baseline) / t.median(CANDIDATE))) for w, t in zip(weights, timings, strict=True)
-    )
-    logs = sum(w * t.log_ratios(baseline, rng) for w, t in zip(weights, timings, strict=True))
+    blocks = [timing.log_ratios(baseline) for timing in timings]
+    centre = sum(w * float(np.median(np.concatenate(b))) for w, b in zip(weights, blocks, strict=True))
+    logs = sum(w * _resampled(b, rng) for w, b in zip(weights, blocks, strict=True))
     low, high = np.percentile(logs, [2.5, 97.5])
     return Ratio(float(np.exp(centre)), float(np.exp(min(low, centre))), float(np.exp(max(high, centre))))
+
+
+def _resampled(blocks: list[Array], rng: np.random.Generator) -> Array:
+    """Bootstrap of the median: blocks are drawn first, then values within each block drawn."""
+    logs = np.empty(RESAMPLES)
+    for index in range(RESAMPLES):
+        picked = [blocks[pick] for pick in rng.integers(len(blocks), size=len(blocks))]
+        logs[index] = np.median(
+            np.concatenate([values[rng.integers(len(values), size=len(values))] for values in picked])
+        )
+    return logs
+
+
+def _rounds(mine: float, theirs: list[float]) -> int:
+    """How many rounds a block gets: an even number, fixed before the first is timed."""
+    if max(mine, *theirs) < QUICK_SECONDS:
+        return QUICK_ROUNDS // BLOCKS
+    wanted = round(KERNEL_SECONDS / (mine + sum(theirs)))
+    return max(FEWEST_ROUNDS, min(MOST_ROUNDS, wanted)) // BLOCKS // 2 * 2
 
 
 class Timer:
@@ -121,7 +135,9 @@ class Timer:
             self.contestants += 1
             contestant.stage_name = "time"
             try:
-                rounds = rounds or self._rounds(contestant, trial)
+                mine = min(self.warm(contestant, trial))
+                theirs = [self.warm_baseline(worker, trial) for worker in self._baselines.values()]
+                rounds = rounds or _rounds(mine, theirs)
                 block = _Block(self, contestant, trial, timing, pings)
                 timing.blocks.append(block.run(case, rounds, used))
                 used += rounds
@@ -135,23 +151,20 @@ class Timer:
         for worker in self._baselines.values():
             worker.thaw()
 
-    def _rounds(self, contestant: Contestant, trial: Trial) -> int:
-        """How many rounds a block gets: fixed before the first is timed."""
-        mine = min(self.warm(contestant, trial))
-        theirs = [self.warm_baseline(worker, trial) for worker in self._baselines.values()]
-        if max(mine, *theirs) < QUICK_SECONDS:
-            return QUICK_ROUNDS // BLOCKS
-        wanted = KERNEL_SECONDS / (mine + sum(theirs))
-        return max(FEWEST_ROUNDS, min(MOST_ROUNDS, round(wanted))) // BLOCKS
-
     def warm(self, contestant: Contestant, trial: Trial) -> list[float]:
-        """Calls on contents that will not be timed, until nothing is new any more."""
+        """Calls on contents that will not be timed, until memory and threads have settled."""
         seconds: list[float] = []
-        start = time.monotonic()
-        while len(seconds) < WARM_CALLS or (sum(seconds) < WARM_SECONDS and time.monotonic() - start < WARM_SECONDS):
-            _, answer = contestant.call(trial.inputs, slot=len(seconds) % SLOTS)
+        settled = 0
+        while settled < SETTLED_CALLS and len(seconds) < MOST_WARM_CALLS and sum(seconds) < WARM_SECONDS:
+            before = self._faults(contestant)
+            _, answer = contestant.call(trial.inputs, slot=len(seconds) % SLOTS, previous="poison")
+            settled = settled + 1 if self._faults(contestant) - before < FEW_FAULTS else 0
             seconds.append(answer.seconds)
         return seconds
+
+    def _faults(self, contestant: Contestant) -> int:
+        with contestant.judged():
+            return contestant.worker.page_faults()
 
     def warm_baseline(self, worker: Worker, trial: Trial) -> float:
         return min(self._prepared.call(worker, trial.inputs).seconds for _ in range(3))
@@ -185,9 +198,6 @@ class _Block:
         self._workers: dict[str, Worker] = {**timer.baselines, CANDIDATE: contestant.worker}
 
     def run(self, case: Case, rounds: int, used: int) -> dict[str, list[float]]:
-        self._timer.warm(self._contestant, self._trial)
-        for worker in self._timer.baselines.values():
-            self._timer.warm_baseline(worker, self._trial)
         samples: dict[str, list[float]] = {name: [] for name in self._workers}
         fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
         for index in range(rounds):

@@ -129,7 +129,11 @@ class Reference(Driver):
         if changed is None:
             return {"op": "inapplicable"}
         fd, packed = pack(changed, "inputs")
-        return {"op": "drawn", "tree": tree, "leaves": packed, "fds": (fd,)}
+        answer = {"op": "drawn", "tree": tree, "leaves": packed, "fds": (fd,)}
+        if message["expect"]:
+            answer["expected"], more = self._expected(decode(tree, changed))
+            answer["fds"] = (fd, more)
+        return answer
 
     def _draw(self, case: Case, seed: int) -> list[Any]:
         torch.manual_seed(seed)
@@ -148,24 +152,28 @@ class Reference(Driver):
     # What is right
 
     def do_expect(self, message: Message) -> Message:
-        """Runs the reference on the staged inputs: as it is, and in double precision."""
-        arguments = self._arguments
+        """What is right for the staged inputs."""
+        expected, fd = self._expected(self._arguments)
+        return {"op": "expected", "expected": expected, "fds": (fd,)}
+
+    def _expected(self, arguments: list[Any]) -> tuple[Message, int]:
+        """Runs the reference as it is, and in double precision."""
+        before = _versions(arguments)
         plain = _outputs(_raising("the reference's forward", lambda: self._model(*arguments)))
+        if _versions(arguments) != before:
+            raise BrokenTask("the reference changes its inputs in place", "let forward work on a copy: x = x.clone()")
         wide, precision = self._in_double(arguments)
         if [leaf.shape for leaf in wide.leaves] != [leaf.shape for leaf in plain.leaves]:
             wide, precision = plain, "same"
         exact = [_widened(w, p) for w, p in zip(wide.leaves, plain.leaves, strict=True)]
         fd, leaves = pack([*exact, *[leaf.contiguous() for leaf in plain.leaves]], "expected")
-        dense = [_dense(leaf) for leaf in plain.leaves]
         return {
-            "op": "expected",
             "tree": plain.tree,
             "leaves": leaves,
-            "dense": dense,
+            "dense": [_dense(leaf) for leaf in plain.leaves],
             "aliases": _aliases(plain.leaves, arguments),
             "precision": precision,
-            "fds": (fd,),
-        }
+        }, fd
 
     def _in_double(self, arguments: list[Any]) -> tuple[Outputs, str]:
         if self._wide is None:
@@ -330,6 +338,13 @@ def _doubled(value: Any) -> Any:
 def _widened(wide: torch.Tensor, plain: torch.Tensor) -> torch.Tensor:
     """The better value where there is one; integers and booleans as they are."""
     return wide.double().contiguous() if plain.is_floating_point() else plain.contiguous()
+
+
+def _versions(arguments: list[Any]) -> list[int]:
+    """Torch counts in-place changes of each tensor."""
+    leaves: list[torch.Tensor] = []
+    encode(arguments, exact_tensor, leaves)
+    return [leaf._version for leaf in leaves]
 
 
 def _dense(leaf: torch.Tensor) -> bool:

@@ -1,0 +1,34 @@
+"""Judges candidates of the corpus by name: `python -m tests.corpus a03 softmax_plain`; all of a kind: `exploits`."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from kernelwright.judge import Judge
+from tests.corpus import EXPLOITS, HONEST, Specimen, specimens
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or ["exploits", "honest"]
+    chosen = [s for s in (*specimens(EXPLOITS), *specimens(HONEST)) if any(_matches(s, word) for word in wanted)]
+    wrong = 0
+    with Judge() as judge:
+        for specimen in chosen:
+            start = time.monotonic()
+            verdict = judge.judge(specimen.load_task(), specimen.source)
+            good = str(verdict.status) in specimen.expect
+            wrong += not good
+            mark = "ok   " if good else "WRONG"
+            print(f"{mark} {specimen.name:<40} {verdict.status:<16} {time.monotonic() - start:5.2f} s  {verdict.message[:150]}")
+    print(f"{len(chosen) - wrong} of {len(chosen)} as expected")
+    sys.exit(wrong > 0)
+
+
+def _matches(specimen: Specimen, word: str) -> bool:
+    folder = "exploits" if specimen.path.parent == EXPLOITS else "honest"
+    return word == folder or specimen.name.startswith(word)
+
+
+if __name__ == "__main__":
+    main()
