@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,6 @@ class Record:
     """What was checked, for the evidence."""
 
     calls: int = 0
-    trials: list[str] = field(default_factory=list)
     worst: float = 0.0
     spread: float = 0.0
 
@@ -56,6 +55,9 @@ class Checker:
         self._prepared, self._start = prepared, start
         self.record = Record()
         self._random = random.Random(prepared.seeds.next())
+        given = [[t for t in prepared.trials if t.case is case and t.family == "given"] for case in prepared.task.cases]
+        self._pairs = [(draws[0], draws[1]) for draws in given]
+        self._for_state = [trial for pair in self._pairs for trial in pair]
 
     def check(self, contestant: Contestant, extra: list[Trial]) -> None:
         """Raises the Rejection that the candidate has earned, if any."""
@@ -70,8 +72,8 @@ class Checker:
         order = [*self._prepared.trials, *extra]
         self._random.shuffle(order)
         for trial in order:
-            self.one(contestant, trial)
-            self.record.trials.append(trial.label)
+            if trial not in self._for_state:
+                self.one(contestant, trial)
 
     def one(
         self,
@@ -103,12 +105,11 @@ class Checker:
     # State
 
     def _state(self, contestant: Contestant) -> None:
-        for case in self._prepared.task.cases:
-            first, second, *_ = [t for t in self._prepared.trials if t.case is case and t.family == "given"]
-            self._same_address(contestant, first, second)
-            self._same_content(contestant, first)
+        for first, second in self._pairs:
+            seen = self._same_address(contestant, first, second)
+            self._same_content(contestant, first, seen)
 
-    def _same_address(self, contestant: Contestant, first: Trial, second: Trial) -> None:
+    def _same_address(self, contestant: Contestant, first: Trial, second: Trial) -> list[Array]:
         """Other contents at the same address; and the first result outlives the second call."""
         answer = self.one(contestant, first, slot=0, shifted=False)
         before = [contestant.values(leaf).copy() for leaf in answer.leaves]
@@ -120,16 +121,14 @@ class Checker:
                     f"a later call overwrites the result of an earlier one (output {index}): "
                     "return newly allocated memory",
                 )
+        return before
 
-    def _same_content(self, contestant: Contestant, trial: Trial) -> None:
-        """The same contents at other addresses: how much the answer varies from run to run is recorded."""
-        seen: list[list[Array]] = []
-        for slot in (1, 2):
-            answer = self.one(contestant, trial, slot=slot)
-            seen.append([contestant.values(leaf).copy() for leaf in answer.leaves])
-        for output, one, two in zip(trial.expected.outputs, *seen, strict=True):
-            if output.is_float:
-                gap = output.oracle.measure(one).peak - output.oracle.measure(two).peak
+    def _same_content(self, contestant: Contestant, trial: Trial, before: list[Array]) -> None:
+        """The same contents at another address: how much the answer varies from run to run is recorded."""
+        answer = self.one(contestant, trial, slot=1)
+        for output, leaf, old in zip(trial.expected.outputs, answer.leaves, before, strict=True):
+            if output.is_float and len(old):
+                gap = output.oracle.measure(old).peak - output.oracle.measure(contestant.values(leaf)).peak
                 self.record.spread = max(self.record.spread, abs(gap))
 
     # What kind of wrong

@@ -29,9 +29,6 @@ START_SECONDS = 120.0
 END_SECONDS = 10.0
 FREEZE_SECONDS = 5.0
 STEP_SECONDS = 3e-5
-# Where the C library's own rule ends up after a dozen large allocations: blocks up to 32 MiB are reused, not
-# given back and faulted in again. Every process, baseline or candidate, starts in that steady state.
-STEADY_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "OMP_NUM_THREADS", "TZ")
 
 Serve = Callable[[Message], tuple[Message, tuple[int, ...]]]
@@ -71,7 +68,7 @@ class End:
 class Template:
     """A process with torch imported, from which workers are forked in milliseconds."""
 
-    def __init__(self, *, limits: Limits, guard: Path | None = None, bubblewrap: bool = True) -> None:
+    def __init__(self, *, limits: Limits, allocator: Path | None = None, bubblewrap: bool = True) -> None:
         self.limits = limits
         ours, theirs = pair()
         self._scratch = Path(tempfile.mkdtemp(prefix="kernelwright-"))
@@ -80,7 +77,7 @@ class Template:
         self._process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],
-            env=_clean_environment(guard, self._scratch),
+            env=_clean_environment(allocator, self._scratch),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -131,13 +128,12 @@ class Template:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 
-def _clean_environment(guard: Path | None, scratch: Path) -> dict[str, str]:
+def _clean_environment(allocator: Path | None, scratch: Path) -> dict[str, str]:
     """Nothing of the user's environment but what changes how programs run; above all, no key of anything."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    kept |= STEADY_MEMORY
     kept.update(HOME=str(scratch), TMPDIR=str(scratch), TORCHINDUCTOR_CACHE_DIR=str(_inductor_cache()))
-    if guard is not None:
-        kept["LD_PRELOAD"] = str(guard)
+    if allocator is not None:
+        kept["LD_PRELOAD"] = str(allocator)
     return kept
 
 

@@ -1,4 +1,4 @@
-"""The guarding allocator (worker/_guard.c) as a library, compiled once and kept."""
+"""The workers' allocator (worker/_allocator.c) as a library, compiled once and kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelwright import native
 
-TEXT = Path(__file__).parent / "worker" / "_guard.c"
+TEXT = Path(__file__).parent / "worker" / "_allocator.c"
 
 
 def library() -> Path | None:
@@ -19,7 +19,7 @@ def library() -> Path | None:
     except native.ToolchainError:
         return None
     key = hashlib.sha256(TEXT.read_bytes() + compiler.version.encode()).hexdigest()[:16]
-    path = native.cache_dir() / f"guard-{key}.so"
+    path = native.cache_dir() / f"allocator-{key}.so"
     if not path.exists():
         _compile(str(compiler.path), path)
     return path if path.exists() else None
