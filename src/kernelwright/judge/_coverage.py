@@ -30,7 +30,7 @@ WALL = 0x40000000
 # Where the program counter stands in the register set.
 COUNTER = {"x86_64": 16 * 8, "aarch64": 32 * 8}
 
-ENOUGH = 40
+ENOUGH = 30
 MOST_CALLS = 24
 SECONDS = 0.4
 GEMM = frozenset(

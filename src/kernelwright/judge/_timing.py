@@ -29,10 +29,10 @@ from kernelwright.tasks import Case, TaskError
 BLOCKS = 4
 SETTLED_CALLS, MOST_WARM_CALLS, WARM_SECONDS, FEW_FAULTS = 3, 16, 2.0, 64
 KERNEL_SECONDS = 0.6
-FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 16, 48, 96
+FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 16, 40, 96
 QUICK_SECONDS = 3e-4
 PIECES, PIECE_BYTES = 48, 1024
-FULLY_VERIFIED = 1 / 4
+FULLY_VERIFIED = 1 / 5
 CALL_SECONDS = 120.0
 PATIENCE_SECONDS, NAP_SECONDS = 1.0, 2e-3
 RESAMPLES = 1000
@@ -103,13 +103,12 @@ def speedup(timings: list[CaseTiming], baseline: str) -> Ratio:
 
 def _resampled(blocks: list[Array], rng: np.random.Generator) -> Array:
     """Bootstrap of the median: blocks are drawn first, then values within each block drawn."""
-    logs = np.empty(RESAMPLES)
-    for index in range(RESAMPLES):
-        picked = [blocks[pick] for pick in rng.integers(len(blocks), size=len(blocks))]
-        logs[index] = np.median(
-            np.concatenate([values[rng.integers(len(values), size=len(values))] for values in picked])
-        )
-    return logs
+    values = np.stack(blocks)
+    number, length = values.shape
+    picks = rng.integers(number, size=(RESAMPLES, number, 1))
+    drawn = values[picks, rng.integers(length, size=(RESAMPLES, number, length))]
+    medians: Array = np.median(drawn.reshape(RESAMPLES, -1), axis=1)
+    return medians
 
 
 def _rounds(mine: float, theirs: list[float]) -> int:

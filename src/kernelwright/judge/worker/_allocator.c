@@ -24,7 +24,7 @@ struct region { char *start; size_t used; };
 
 static volatile int awake;
 static struct region guards, pool;
-static struct head *kept[KEPT];
+static struct head *kept[KEPT], *kept_guards[KEPT];
 static volatile char busy;
 
 void kernelwright_guard(int on) { awake = on; }
@@ -49,11 +49,36 @@ static char *take(struct region *r, size_t total, size_t writable) {
     return mprotect(r->start + at, writable, PROT_READ | PROT_WRITE) ? 0 : r->start + at;
 }
 
+// Shelves of freed blocks, found again by how much is mapped.
+
+static void lock(void) { while (__sync_lock_test_and_set(&busy, 1)) ; }
+static void unlock(void) { __sync_lock_release(&busy); }
+
+static struct head *from_shelf(struct head **shelf, size_t mapped) {
+    struct head *found = 0;
+    lock();
+    for (int i = 0; i < KEPT && !found; i++)
+        if (shelf[i] && shelf[i]->mapped == mapped) { found = shelf[i]; shelf[i] = 0; }
+    unlock();
+    return found;
+}
+
+static void to_shelf(struct head **shelf, struct head *head) {
+    int i = 0;
+    lock();
+    while (i < KEPT && shelf[i]) i++;
+    if (i < KEPT) shelf[i] = head;
+    unlock();
+    if (i == KEPT) mmap(head, head->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
 // Guarded blocks: the head lies in the first page, the user's bytes end at the last page but one.
 
 static void *guarded(size_t align, size_t size) {
     size_t body = (size + PAGE - 1) / PAGE * PAGE, total = body + 3 * PAGE;
-    char *base = align > PAGE ? 0 : take(&guards, total, total - PAGE);
+    if (align > PAGE) return 0;
+    char *base = (char *)from_shelf(kept_guards, total);
+    if (!base) base = take(&guards, total, total - PAGE);
     if (!base) return 0;
     uintptr_t end = (uintptr_t)base + 2 * PAGE + body;
     char *user = (char *)((end - size) / align * align);
@@ -82,42 +107,23 @@ static void check_edges(const struct head *head) {
 static void free_guarded(void *p) {
     struct head *head = head_of(p);
     check_edges(head);
-    mmap(head, head->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    memset(head->user, PATTERN, head->size);
+    to_shelf(kept_guards, head);
 }
 
 // Pooled blocks: the head lies right before the user's bytes.
 
-static void lock(void) { while (__sync_lock_test_and_set(&busy, 1)) ; }
-static void unlock(void) { __sync_lock_release(&busy); }
-
-static struct head *kept_block(size_t mapped) {
-    struct head *found = 0;
-    lock();
-    for (int i = 0; i < KEPT && !found; i++)
-        if (kept[i] && kept[i]->mapped == mapped) { found = kept[i]; kept[i] = 0; }
-    unlock();
-    return found;
-}
-
 static void *pooled(size_t align, size_t size) {
     if (align > EDGE) return 0;
     size_t mapped = (size + EDGE + LARGE - 1) / LARGE * LARGE;
-    struct head *head = kept_block(mapped);
+    struct head *head = from_shelf(kept, mapped);
     if (!head) head = (struct head *)take(&pool, mapped, mapped);
     if (!head) return 0;
     head->mapped = mapped;
     return (char *)head + EDGE;
 }
 
-static void free_pooled(void *p) {
-    struct head *head = (struct head *)((char *)p - EDGE);
-    lock();
-    int i = 0;
-    while (i < KEPT && kept[i]) i++;
-    if (i < KEPT) kept[i] = head;
-    unlock();
-    if (i == KEPT) mmap(head, head->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-}
+static void free_pooled(void *p) { to_shelf(kept, (struct head *)((char *)p - EDGE)); }
 
 static void *allocate(size_t align, size_t size) {
     void *p = 0;

@@ -1,0 +1,50 @@
+# entry: weights packed at the first call
+# task: linear_gelu
+# expect: CORRECT
+"""Transposes the frozen weight once, at the first forward, and streams over it from then on."""
+
+import torch
+
+from kernelwright import native
+
+lib = native.cpp(
+    r"""
+#include <cmath>
+#include <cstdint>
+
+extern "C" void pack(const float* w, float* packed, int64_t inner, int64_t outer) {
+    for (int64_t j = 0; j < outer; j++)
+        for (int64_t p = 0; p < inner; p++) packed[p * outer + j] = w[j * inner + p];
+}
+
+extern "C" void linear_gelu(const float* x, const float* packed, const float* bias, float* y, int64_t batch, int64_t inner, int64_t outer) {
+    #pragma omp parallel for
+    for (int64_t i = 0; i < batch; i++) {
+        float* out = y + i * outer;
+        for (int64_t j = 0; j < outer; j++) out[j] = bias[j];
+        for (int64_t p = 0; p < inner; p++) {
+            const float v = x[i * inner + p];
+            for (int64_t j = 0; j < outer; j++) out[j] += v * packed[p * outer + j];
+        }
+        for (int64_t j = 0; j < outer; j++) out[j] = 0.5f * out[j] * (1.0f + std::erf(out[j] * 0.70710678f));
+    }
+}
+"""
+)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, inner, outer):
+        super().__init__()
+        self.linear = torch.nn.Linear(inner, outer)
+        self.packed = None
+
+    def forward(self, x):
+        weight, bias = self.linear.weight, self.linear.bias
+        outer, inner = weight.shape
+        if self.packed is None:
+            self.packed = torch.empty(inner, outer)
+            lib.pack(weight, self.packed, inner, outer)
+        y = torch.empty(x.shape[0], outer)
+        lib.linear_gelu(x, self.packed, bias, y, x.shape[0], inner, outer)
+        return y

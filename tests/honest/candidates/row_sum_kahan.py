@@ -1,0 +1,35 @@
+# entry: Kahan summation
+# task: row_sum
+# expect: CORRECT
+"""Carries the rounding error of every addition along."""
+
+import torch
+
+from kernelwright import native
+
+lib = native.cpp(
+    r"""
+#include <cstdint>
+
+extern "C" void row_sum(const float* x, float* y, int64_t rows, int64_t cols) {
+    #pragma omp parallel for
+    for (int64_t r = 0; r < rows; r++) {
+        float total = 0.0f, lost = 0.0f;
+        for (int64_t c = 0; c < cols; c++) {
+            const float term = x[r * cols + c] - lost;
+            const float next = total + term;
+            lost = (next - total) - term;
+            total = next;
+        }
+        y[r] = total;
+    }
+}
+"""
+)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty(x.shape[0])
+        lib.row_sum(x, y, x.shape[0], x.shape[1])
+        return y
