@@ -10,13 +10,26 @@ from kernelwright.judge._builder import Builder
 from kernelwright.judge._channel import Closed, Garbage, Message, Silent
 from kernelwright.judge._expected import Expected, Output
 from kernelwright.judge._limits import Limits
-from kernelwright.judge._memory import Array, Leaf, Packed, Placed, Unreadable, same_bytes, well_formed
+from kernelwright.judge._memory import (
+    NUMPY,
+    Array,
+    Leaf,
+    Packed,
+    Placed,
+    Unreadable,
+    count,
+    extent,
+    same_bytes,
+    well_formed,
+)
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer, Template, verdict_of_end
 from kernelwright.judge._sandbox import Cage
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._tree import Tree, foreign, outline
 
+# OpenMP's threads spin for some milliseconds after a call before they sleep.
+GRACE_SECONDS, IDLE_SECONDS, IDLE_SHARE = 0.03, 0.02, 0.1
 FAILED = {"compile": Status.COMPILE_ERROR, "memory": Status.OOM}
 
 
@@ -102,6 +115,7 @@ class Contestant:
     def lay(self, inputs: Packed, *, slot: int, shifted: bool, guard: bool = False, previous: str = "drop") -> Placed:
         stage = self._prepared.room(inputs)
         placed = stage.place(inputs, slot, shifted=shifted)
+        stage.fill(placed)
         self.lay_placed(placed, guard=guard, previous=previous)
         return placed
 
@@ -181,8 +195,36 @@ class Contestant:
             )
         if len(answer.leaves) != len(expected.outputs) or not all(map(well_formed, answer.leaves)):
             raise Rejection(Status.TAMPER, "describes its result in a way no tensor can have")
+        with self.judged():
+            self._check_finished(answer)
         for index, (leaf, output) in enumerate(zip(answer.leaves, expected.outputs, strict=True)):
             self._check_leaf(f"output {index}" if len(answer.leaves) > 1 else "the output", leaf, output)
+
+    def _check_finished(self, answer: Answer) -> None:
+        """What stood in the result when the call returned still stands there now."""
+        for leaf, early in zip(answer.leaves, answer.early, strict=True):
+            size = NUMPY[leaf["dtype"]].itemsize
+            offsets = [offset for offset, _ in early]
+            if bool(offsets) != bool(count(leaf)) or not all(_is_place(offset, leaf, size) for offset in offsets):
+                raise Garbage("no glance at the result")
+            if not offsets:
+                continue
+            now = bytes(self.worker.reader.sample(leaf, offsets, size))
+            if now != bytes.fromhex("".join(text for _, text in early)):
+                message = "its result was not finished when it returned; it changed afterwards"
+                raise Rejection(Status.TAMPER, message, stage=self.stage_name)
+
+    def check_idle(self) -> None:
+        """Between calls nothing may run: whoever watches for inputs could start before the clock does."""
+        with self.judged():
+            time.sleep(GRACE_SECONDS)
+            before = self.worker.cpu_seconds()
+            time.sleep(IDLE_SECONDS)
+            busy = (self.worker.cpu_seconds() - before) / IDLE_SECONDS
+        if busy > IDLE_SHARE:
+            raise Rejection(
+                Status.TAMPER, f"keeps running between calls ({busy:.0%} of a core): let its threads sleep", busy=busy
+            )
 
     def _check_leaf(self, name: str, leaf: Leaf, output: Output) -> None:
         for what, mine, theirs in (
@@ -230,6 +272,10 @@ class Contestant:
 
     def close(self) -> None:
         self.worker.finish()
+
+
+def _is_place(offset: object, leaf: Leaf, size: int) -> bool:
+    return type(offset) is int and 0 <= offset <= extent(leaf) - size
 
 
 def _foreign(tree: Tree) -> str | None:

@@ -11,6 +11,7 @@ import ctypes
 import os
 import random
 import signal
+import statistics
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,9 @@ WALL = 0x40000000
 COUNTER = {"x86_64": 16 * 8, "aarch64": 32 * 8}
 
 ENOUGH = 30
+# What torch itself may take in a call for making tensors and finding functions, before it counts as work.
+GLUE_SECONDS = 5e-5
+TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 24
 SECONDS = 0.4
 GEMM = frozenset(
@@ -66,34 +70,38 @@ class Coverage:
 
     own: int = 0
     library: int = 0
+    glue: int = 0
     other: int = 0
     operators: dict[str, int] = field(default_factory=dict)
     operator_seconds: dict[str, float] = field(default_factory=dict)
-    recorded_seconds: float = 0.0
+    call_seconds: list[float] = field(default_factory=list)
     libraries: dict[str, int] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
         """The candidate's own share of the work."""
-        if self.own + self.library >= 5:
-            return self.own / (self.own + self.library)
-        if not self.recorded_seconds:
-            return 1.0
-        return max(0.0, 1.0 - sum(self.operator_seconds.values()) / self.recorded_seconds)
+        return self._share(sum(self.operator_seconds.values()))
 
     def beyond_gemm(self) -> float:
         """The same, with library matrix products and convolutions left out of account."""
-        total = sum(self.operator_seconds.values())
-        gemm = sum(s for name, s in self.operator_seconds.items() if name in GEMM)
-        rest = self.library * (1 - gemm / total) if total else float(self.library)
-        if self.own + rest >= 5:
-            return self.own / (self.own + rest)
-        return 0.0 if gemm and not self.own else self.share
+        gemm = sum(seconds for name, seconds in self.operator_seconds.items() if name in GEMM)
+        if gemm and not self.own:
+            return 0.0
+        return self._share(sum(self.operator_seconds.values()) - gemm, forgiven=gemm)
+
+    def _share(self, recorded: float, forgiven: float = 0.0) -> float:
+        """Own time against library time: what operators recorded, and what samples show beyond them and glue."""
+        total = self.own + self.library + self.glue + self.other
+        second = statistics.median(self.call_seconds) / total if total else 0.0
+        unrecorded = self.glue * second - recorded - forgiven - GLUE_SECONDS
+        theirs = recorded + self.library * second + max(0.0, unrecorded)
+        mine = self.own * second
+        return mine / (mine + theirs) if mine + theirs else 1.0
 
     def to_json(self) -> dict[str, Any]:
         return {
             "own_samples": self.own,
-            "library_samples": self.library,
+            "library_samples": self.library + self.glue,
             "libraries": self.libraries,
             "operators": self.operators,
         }
@@ -115,7 +123,6 @@ def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
             if operator not in FREE:
                 coverage.operators[operator] = int(number)
                 coverage.operator_seconds[operator] = float(said["seconds"][name])
-        coverage.recorded_seconds = float(said["total"])
 
 
 def _sample(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
@@ -126,7 +133,7 @@ def _sample(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
         contestant.lay(trial.inputs, slot=number % 3, shifted=True)
         with _Tracer(contestant.worker.pid) as tracer:
             _watch_one_call(contestant, tracer, owners, coverage)
-        if coverage.own + coverage.library >= ENOUGH or time.monotonic() > deadline:
+        if coverage.own + coverage.library + coverage.glue >= ENOUGH or time.monotonic() > deadline:
             return
 
 
@@ -140,6 +147,8 @@ def _watch_one_call(contestant: Contestant, tracer: _Tracer, owners: _Owners, co
         answer = contestant.worker.end_call(timeout=60.0)
     if isinstance(answer, dict):
         contestant.check_answer(answer)
+    else:
+        coverage.call_seconds.append(answer.seconds)
 
 
 class _Tracer:
@@ -211,7 +220,7 @@ class _Owners:
         path = next((path for start, stop, path in self._ranges if start <= address < stop), "[unknown]")
         owner = _owner(path)
         setattr(coverage, owner, getattr(coverage, owner) + 1)
-        if owner == "library":
+        if owner in ("library", "glue"):
             name = os.path.basename(path)
             coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
 
@@ -224,7 +233,7 @@ def _owner(path: str) -> str:
         return "own"
     if name.startswith(NEUTRAL) or name.startswith(("python", "libpython")) or "lib-dynload" in path:
         return "other"
-    return "library"
+    return "glue" if name.startswith(TORCH) else "library"
 
 
 def judge_policy(policy: str, coverage: Coverage, threshold: float = 0.5) -> None:

@@ -213,6 +213,7 @@ class _Hearing:
             fresh = self._fresh_trials()
             try:
                 self._checker.check(contestant, fresh)
+                contestant.check_idle()
                 if self._prepared.task.weights == "live" and self._prepared.weight_shapes:
                     self._live_weights(contestant)
             finally:

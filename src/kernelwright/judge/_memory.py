@@ -99,22 +99,26 @@ class Stage:
         return inputs.nbytes + (len(inputs.leaves) + 1) * (RED_ZONE + 2 * ALIGN) + MOST_SHIFT
 
     def place(self, inputs: Packed, slot: int, *, shifted: bool = True) -> Placed:
-        """Copies inputs into a slot, between red zones, at an address nobody can foretell (unless told not to)."""
+        """Chooses where in a slot inputs will lie: between red zones, at addresses nobody can foretell."""
         start = slot * self.slot_bytes
         shift = random.SystemRandom().randrange(0, MOST_SHIFT, ALIGN) if shifted else 0
-        position = self._paint(start, shift + RED_ZONE)
+        position = start + shift + RED_ZONE
         leaves = []
         for leaf in inputs.leaves:
             position += -position % ALIGN + leaf["offset"] % ALIGN
-            stop = position + leaf["nbytes"]
-            self._bytes[position:stop] = inputs.data[leaf["offset"] : leaf["offset"] + leaf["nbytes"]]
             leaves.append({**leaf, "offset": position})
-            position = self._paint(stop, RED_ZONE + 2 * ALIGN)
+            position += leaf["nbytes"] + RED_ZONE
         return Placed(inputs.tree, leaves, inputs, start, position)
 
-    def _paint(self, start: int, length: int) -> int:
-        self._bytes[start : start + length] = RED_BYTE
-        return start + length
+    def fill(self, placed: Placed) -> None:
+        """Writes the contents and the red zones around them."""
+        position = placed.start
+        for leaf, source in zip(placed.leaves, placed.source.leaves, strict=True):
+            start, stop = leaf["offset"], leaf["offset"] + leaf["nbytes"]
+            self._bytes[position:start] = RED_BYTE
+            self._bytes[start:stop] = placed.source.data[source["offset"] : source["offset"] + source["nbytes"]]
+            position = stop
+        self._bytes[position : placed.stop] = RED_BYTE
 
     def content(self, placed: Placed) -> Array:
         return self._bytes[placed.start : placed.stop]
@@ -151,8 +155,8 @@ class Reader:
         steps = [stride * dtype.itemsize for stride in leaf["strides"]]
         return np.ascontiguousarray(np.lib.stride_tricks.as_strided(raw, leaf["shape"], steps)).reshape(-1)
 
-    def sample(self, leaf: Leaf, offsets: Array, length: int) -> Array:
-        """Pieces of a dense tensor, read in one system call."""
+    def sample(self, leaf: Leaf, offsets: Array | list[int], length: int) -> Array:
+        """Pieces of a tensor, read in one system call."""
         out = np.empty(len(offsets) * length, dtype=np.uint8)
         ranges = [(leaf["ptr"] + int(offset), length) for offset in offsets]
         try:

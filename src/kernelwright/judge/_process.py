@@ -164,6 +164,7 @@ class Answer:
     tree: dict[str, Any]
     leaves: list[Leaf]
     seconds: float
+    early: list[Any]
 
 
 class Worker:
@@ -239,8 +240,10 @@ class Worker:
         return self.end_call(timeout=timeout)
 
     def begin(self, op: str = "go") -> None:
+        """The clock starts here, before a frozen worker is let go."""
         self._calls += 1
         self._begun = time.perf_counter()
+        self.thaw()
         self._talk.send({"op": op, "n": self._calls})
 
     def answered(self) -> bool:
@@ -253,7 +256,7 @@ class Worker:
             return said
         if said.get("n") != self._calls:
             raise Garbage("an answer to a call that was not made")
-        return Answer(said.get("tree", {}), said.get("leaves", []), seconds)
+        return Answer(said.get("tree", {}), said.get("leaves", []), seconds, said.get("early", []))
 
     def input_bytes(self, placed: Placed) -> Any:
         """The slot as this worker sees it now."""
@@ -293,6 +296,14 @@ class Worker:
     def page_faults(self) -> int:
         """How many pages the process has had to be given so far, by the kernel's count."""
         return int(self._stat(7))
+
+    def cpu_seconds(self) -> float:
+        """Processor time of all its threads so far, by the kernel's count."""
+        clock = (~self.pid << 3) | 2
+        try:
+            return time.clock_gettime(clock)
+        except OSError as error:
+            raise Closed("the worker is gone") from error
 
     def _stat(self, field: int) -> str:
         try:

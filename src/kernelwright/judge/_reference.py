@@ -127,6 +127,7 @@ class Reference:
         """Lays inputs before the reference."""
         stage = self.room(inputs)
         placed = stage.place(inputs, slot, shifted=shifted)
+        stage.fill(placed)
         with self._blame(worker):
             worker.attach(stage, timeout=REFERENCE_SECONDS)
             self._checked(worker.stage(placed, timeout=REFERENCE_SECONDS))

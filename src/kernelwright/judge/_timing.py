@@ -219,14 +219,31 @@ class _Block:
         return self._timer.contents(case, index)
 
     def _round(self, inputs: Packed, order: list[str], samples: dict[str, list[float]], fully: bool) -> None:
-        with self._contestant.judged():
-            for worker in self._workers.values():
-                worker.freeze()
+        """Everyone is told where inputs will lie and frozen; then they are written; then each takes its turn."""
         stage = self._timer.prepared.room(inputs)
         placed = stage.place(inputs, self._random.randrange(SLOTS))
+        for name in order:
+            self._seat(name, placed)
+        stage.fill(placed)
         self._await_quiet()
-        looks = {name: self._turn(name, placed, samples, fully) for name in order}
+        looks = {name: self._turn(name, samples, fully) for name in order}
         self._verify(looks, inputs, fully)
+
+    def _seat(self, name: str, placed: Placed) -> None:
+        worker = self._workers[name]
+        if name == CANDIDATE:
+            with self._contestant.judged():
+                worker.thaw()
+                self._contestant.lay_placed(placed, previous="poison")
+                worker.freeze()
+            return
+        worker.freeze()
+        self._pings.append(self._baseline_call(worker, "ping").seconds)
+        stage = self._timer.prepared.stage
+        assert stage is not None
+        worker.attach(stage, timeout=CALL_SECONDS)
+        worker.stage(placed, timeout=CALL_SECONDS)
+        worker.freeze()
 
     def _await_quiet(self) -> None:
         """Waits, within reason, until nobody else runs. Decided with everyone frozen: no candidate has a say in it."""
@@ -237,33 +254,23 @@ class _Block:
             time.sleep(NAP_SECONDS)
             self._timing.patience -= NAP_SECONDS
 
-    def _turn(self, name: str, placed: Placed, samples: dict[str, list[float]], fully: bool) -> _Look:
+    def _turn(self, name: str, samples: dict[str, list[float]], fully: bool) -> _Look:
         worker = self._workers[name]
-        worker.thaw()
         if name == CANDIDATE:
-            self._contestant.lay_placed(placed, previous="poison")
             answer = self._contestant.go()
             self._contestant.check_structure(answer, self._trial.expected)
-            with self._contestant.judged():
-                look = _Look(worker, answer, self._random, fully)
-                worker.freeze()
         else:
-            answer = self._baseline_turn(worker, placed)
+            answer = self._baseline_call(worker, "go")
+        samples[name].append(answer.seconds)
+        with self._contestant.judged():
             look = _Look(worker, answer, self._random, fully)
             worker.freeze()
-        samples[name].append(answer.seconds)
         return look
 
-    def _baseline_turn(self, worker: Worker, placed: Placed) -> Answer:
-        stage = self._timer.prepared.stage
-        assert stage is not None
-        worker.attach(stage, timeout=CALL_SECONDS)
-        worker.stage(placed, timeout=CALL_SECONDS)
-        ping = worker.go(timeout=CALL_SECONDS, op="ping")
-        answer = worker.go(timeout=CALL_SECONDS)
-        if not isinstance(ping, Answer) or not isinstance(answer, Answer):
+    def _baseline_call(self, worker: Worker, op: str) -> Answer:
+        answer = worker.go(timeout=CALL_SECONDS, op=op)
+        if not isinstance(answer, Answer):
             raise TaskError("a baseline failed while it was timed", self._timer.prepared.task.origin)
-        self._pings.append(ping.seconds)
         return answer
 
     def _verify(self, looks: dict[str, _Look], inputs: Packed, fully: bool) -> None:

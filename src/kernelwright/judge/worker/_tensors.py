@@ -52,6 +52,25 @@ def describe_tree(value: Any) -> tuple[Tree, list[dict[str, Any]]]:
     return tree, [describe(leaf) for leaf in leaves]
 
 
+def glance(tensor: torch.Tensor, places: list[float]) -> list[tuple[int, str]]:
+    """A few elements as they are now: how many bytes from the first element each lies, and its bytes."""
+    number, size, base = tensor.numel(), tensor.element_size(), tensor.data_ptr()
+    if not number:
+        return []
+    offsets = [_offset(tensor, int(place * number)) * size for place in places]
+    return [(offset, ctypes.string_at(base + offset, size).hex()) for offset in offsets]
+
+
+def _offset(tensor: torch.Tensor, index: int) -> int:
+    if tensor.is_contiguous():
+        return index
+    offset = 0
+    for size, stride in zip(reversed(tensor.shape), reversed(tensor.stride()), strict=True):
+        index, place = divmod(index, size)
+        offset += place * stride
+    return offset
+
+
 class Mapping:
     """A view of shared memory. Private: what is written here is seen by nobody else."""
 
