@@ -135,9 +135,7 @@ def test_bfloat16_decodes_to_within_its_roundoff(values):
 
 def test_bfloat16_decodes_its_special_values():
     bits = np.array([0x3F80, 0xBF80, 0x7F80, 0xFF80, 0x7FC0, 0x0000], dtype=np.uint16)
-    assert np.array_equal(
-        as_float(bits, "bfloat16"), [1.0, -1.0, math.inf, -math.inf, math.nan, 0.0], equal_nan=True
-    )
+    assert np.array_equal(as_float(bits, "bfloat16"), [1.0, -1.0, math.inf, -math.inf, math.nan, 0.0], equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -198,7 +196,9 @@ def test_the_reference_itself_is_always_within_the_budget(rms, peak, reduction):
     assert own.within(allowed(own, "float32", reduction, "strict"))
 
 
-@given(reduction=st.floats(1, 1e6), more=st.floats(1, 100), precision=st.sampled_from(["strict", "tf32", "bf16", "fp16"]))
+@given(
+    reduction=st.floats(1, 1e6), more=st.floats(1, 100), precision=st.sampled_from(["strict", "tf32", "bf16", "fp16"])
+)
 def test_longer_sums_and_looser_classes_are_never_allowed_less(reduction, more, precision):
     none = Deviation(0.0, 0.0)
     short = allowed(none, "float32", reduction, "strict")

@@ -36,6 +36,7 @@ ENOUGH = 30
 GLUE_SECONDS = 5e-5
 TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 24
+RECORDED_CALLS = 3
 SECONDS = 0.4
 GEMM = frozenset(
     "mm addmm bmm baddbmm matmul linear addmv mv dot convolution convolution_overrideable _convolution "
@@ -116,7 +117,7 @@ def measure(contestant: Contestant, trial: Trial) -> Coverage:
 
 def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
     contestant.lay(trial.inputs, slot=0, shifted=True)
-    said = contestant.ask({"op": "record"}, timeout=60.0)
+    said = contestant.ask({"op": "record", "times": RECORDED_CALLS}, timeout=60.0)
     with contestant.judged():
         for name, number in said["calls"].items():
             operator = str(name).removeprefix("aten::")

@@ -6,6 +6,7 @@ the memory at the address it was told and checks what lies there.
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
 import random
@@ -21,6 +22,7 @@ from kernelwright.judge._tree import Tree
 Array = npt.NDArray[Any]
 Leaf = dict[str, Any]
 
+F_SEAL_FUTURE_WRITE = 0x0010
 ALIGN = 64
 RED_ZONE = 4096
 RED_BYTE = 0xFF
@@ -57,7 +59,7 @@ class Packed:
     @classmethod
     def from_fd(cls, fd: int, tree: Tree, leaves: list[Leaf]) -> Packed:
         size = os.fstat(fd).st_size
-        data = np.frombuffer(mmap.mmap(fd, size), dtype=np.uint8)
+        data = np.frombuffer(mmap.mmap(fd, size, prot=mmap.PROT_READ), dtype=np.uint8)
         os.close(fd)
         return cls(tree, leaves, data)
 
@@ -89,9 +91,11 @@ class Stage:
     def __init__(self, slot_bytes: int, slots: int) -> None:
         self.slot_bytes = -(-slot_bytes // mmap.PAGESIZE) * mmap.PAGESIZE
         self.slots = slots
-        self.fd = os.memfd_create("inputs")
+        self.fd = os.memfd_create("inputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.fd, self.slot_bytes * slots)
         self._map = mmap.mmap(self.fd, self.slot_bytes * slots)
+        # From here on this mapping is the only one through which the contents can change.
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | F_SEAL_FUTURE_WRITE)
         self._bytes: Array = np.frombuffer(self._map, dtype=np.uint8)
 
     @staticmethod

@@ -1,7 +1,7 @@
 """The system-call filter of a candidate's process.
 
 New processes and programs are refused with an error (honest code may ask and cope). Calls that only make sense
-as an attack on another process or on the sandbox end the process with SIGSYS, which the judge reads as tampering.
+as an attack on another process, on the sandbox or on a stop end the process with SIGSYS, which the judge reads as tampering.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ EPERM = 1
 ENOSYS = 38
 CLONE_THREAD = 0x00010000
 PR_SET_DUMPABLE = 4
+F_SETSIG = 10
 
 LOAD_WORD = 0x20
 JUMP_EQUAL = 0x15
@@ -35,6 +36,8 @@ OFFSET_ARGUMENTS = 16
 # Names by what happens to them; numbers by machine (the kernel's own tables).
 REFUSED = ("fork", "vfork", "execve", "execveat")
 FATAL = (
+    "timer_create",
+    "mq_notify",
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
@@ -78,6 +81,9 @@ NUMBERS = {
         "kill": 62,
         "tgkill": 234,
         "prctl": 157,
+        "fcntl": 72,
+        "timer_create": 222,
+        "mq_notify": 244,
         "ptrace": 101,
         "process_vm_readv": 310,
         "process_vm_writev": 311,
@@ -110,6 +116,9 @@ NUMBERS = {
         "kill": 129,
         "tgkill": 131,
         "prctl": 167,
+        "fcntl": 25,
+        "timer_create": 107,
+        "mq_notify": 184,
         "ptrace": 117,
         "process_vm_readv": 270,
         "process_vm_writev": 271,
@@ -198,6 +207,17 @@ def _stays_readable(number: int) -> list[bytes]:
     )
 
 
+def _no_chosen_signals(number: int) -> list[bytes]:
+    """Descriptors may not raise a signal of the process's choice: one that continues it would undo a stop."""
+    return _when(
+        number,
+        _step(LOAD_WORD, _argument(1)),
+        _step(JUMP_EQUAL, F_SETSIG, 0, 1),
+        _step(RETURN, KILL),
+        _step(RETURN, ALLOW),
+    )
+
+
 def program(machine: str, pid: int) -> bytes:
     """The filter as the kernel reads it."""
     numbers = NUMBERS[machine] | COMMON
@@ -218,7 +238,7 @@ def program(machine: str, pid: int) -> bytes:
     steps += _threads_only(numbers["clone"])
     steps += _when(numbers["clone3"], _step(RETURN, ERRNO | ENOSYS))
     steps += _only_self(numbers["kill"], pid) + _only_self(numbers["tgkill"], pid)
-    steps += _stays_readable(numbers["prctl"])
+    steps += _stays_readable(numbers["prctl"]) + _no_chosen_signals(numbers["fcntl"])
     steps.append(_step(RETURN, ALLOW))
     return b"".join(steps)
 

@@ -34,6 +34,7 @@ QUICK_SECONDS = 3e-4
 PIECES, PIECE_BYTES = 48, 1024
 FULLY_VERIFIED = 1 / 5
 CALL_SECONDS = 120.0
+STILL_SECONDS = 5e-5
 PATIENCE_SECONDS, NAP_SECONDS = 1.0, 2e-3
 RESAMPLES = 1000
 CANDIDATE = "candidate"
@@ -198,6 +199,7 @@ class _Block:
         self._timer, self._contestant, self._trial, self._timing = timer, contestant, trial, timing
         self._pings = pings
         self._random = random.SystemRandom()
+        self._stopped = _Stopped(contestant.worker)
         self._workers: dict[str, Worker] = {**timer.baselines, CANDIDATE: contestant.worker}
 
     def run(self, case: Case, rounds: int, used: int) -> dict[str, list[float]]:
@@ -233,9 +235,10 @@ class _Block:
         worker = self._workers[name]
         if name == CANDIDATE:
             with self._contestant.judged():
+                self._stopped.check()
                 worker.thaw()
                 self._contestant.lay_placed(placed, previous="poison")
-                worker.freeze()
+                self._stopped.begin()
             return
         worker.freeze()
         self._pings.append(self._baseline_call(worker, "ping").seconds)
@@ -256,15 +259,19 @@ class _Block:
 
     def _turn(self, name: str, samples: dict[str, list[float]], fully: bool) -> _Look:
         worker = self._workers[name]
-        if name == CANDIDATE:
-            answer = self._contestant.go()
-            self._contestant.check_structure(answer, self._trial.expected)
-        else:
-            answer = self._baseline_call(worker, "go")
-        samples[name].append(answer.seconds)
         with self._contestant.judged():
+            self._stopped.check()
+        if name != CANDIDATE:
+            answer = self._baseline_call(worker, "go")
             look = _Look(worker, answer, self._random, fully)
             worker.freeze()
+        else:
+            answer = self._contestant.go()
+            self._contestant.check_structure(answer, self._trial.expected)
+            with self._contestant.judged():
+                look = _Look(worker, answer, self._random, fully)
+                self._stopped.begin()
+        samples[name].append(answer.seconds)
         return look
 
     def _baseline_call(self, worker: Worker, op: str) -> Answer:
@@ -303,6 +310,23 @@ class _Block:
         expected = self._timer.prepared.expect(inputs, output.reduction)
         trial = Trial(self._trial.case, "timed", 0, inputs, expected)
         raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer))
+
+
+class _Stopped:
+    """Stops a candidate and makes sure that it stays so: not a moment of processor time until it is let go."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._since: float | None = None
+
+    def begin(self) -> None:
+        self._worker.freeze()
+        self._since = self._worker.cpu_seconds()
+
+    def check(self) -> None:
+        """Ends the watch, or raises if the candidate ran meanwhile."""
+        if self._since is not None and self._worker.cpu_seconds() - self._since > STILL_SECONDS:
+            raise Rejection(Status.TAMPER, "ran while it was stopped and others were being timed")
 
 
 class _Look:

@@ -1,11 +1,11 @@
 import torch
 import torch.nn as nn
 
-batch = 2
-channels = 48
+batch = 1
+channels = 64
 filters = 64
-height = 32
-width = 33
+height = 48
+width = 47
 
 
 class Model(nn.Module):

@@ -1,7 +1,7 @@
 import torch
 import torch.nn as nn
 
-size = 20_000
+size = 120_000
 bins = 64
 
 

@@ -56,13 +56,13 @@ extern "C" void row_sum(const float* x, float* y, int64_t rows, int64_t cols) {
     const int64_t block = 64;
     pool->run((rows + block - 1) / block, [&](int64_t b) {
         for (int64_t r = b * block; r < rows && r < (b + 1) * block; r++) {
-            float sums[8] = {};
+            float sums[16] = {};
             int64_t c = 0;
-            for (; c + 8 <= cols; c += 8)
-                for (int k = 0; k < 8; k++) sums[k] += x[r * cols + c + k];
+            for (; c + 16 <= cols; c += 16)
+                for (int k = 0; k < 16; k++) sums[k] += x[r * cols + c + k];
             for (; c < cols; c++) sums[0] += x[r * cols + c];
             float total = 0.0f;
-            for (int k = 0; k < 8; k++) total += sums[k];
+            for (int k = 0; k < 16; k++) total += sums[k];
             y[r] = total;
         }
     });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import mmap
 import os
 from typing import Any
@@ -12,7 +13,6 @@ import torch
 from kernelwright.judge._tree import Tree, encode
 
 MADV_POPULATE_READ = 22
-RED_ZONE = 0xFF
 ALIGN = 64
 
 DTYPES = {str(value).removeprefix("torch."): value for value in vars(torch).values() if isinstance(value, torch.dtype)}
@@ -107,11 +107,12 @@ def pack(tensors: list[torch.Tensor], name: str) -> tuple[int, list[dict[str, An
         size += -size % ALIGN + tensor.data_ptr() % ALIGN
         leaves.append({**describe(tensor), "offset": size, "nbytes": span(tensor)})
         size += span(tensor)
-    fd = os.memfd_create(name)
+    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(fd, max(size, 1))
     with mmap.mmap(fd, max(size, 1)) as buffer:
         base = ctypes.addressof(view := ctypes.c_char.from_buffer(buffer))
         for leaf in leaves:
             ctypes.memmove(base + leaf["offset"], leaf.pop("ptr"), leaf["nbytes"])
         del view
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
     return fd, leaves

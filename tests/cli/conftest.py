@@ -1,0 +1,83 @@
+"""The command line in this process: what it prints, how it ends, and a judge that outlives one command."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from kernelwright.cli import _eval, _verify
+from kernelwright.cli._app import app
+from kernelwright.judge import Judge
+from tests.judge.texts import EIGHT, TASKS
+
+Invoke = Callable[..., Result]
+
+
+@pytest.fixture(scope="session")
+def cli_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cli-cache")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cache_here(cli_cache: Path) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERNELWRIGHT_CACHE", str(cli_cache))
+        patch.delenv("KERNELWRIGHT_CXX", raising=False)
+        patch.setenv("COLUMNS", "200")
+        yield
+
+
+@pytest.fixture(scope="module")
+def kept_judge(_cache_here: None) -> Iterator[Judge]:
+    with Judge() as judge:
+        yield judge
+
+
+@pytest.fixture
+def one_judge(kept_judge: Judge, monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """Commands of this test use one judge that is already there: starting one takes longer than the test."""
+    for command in (_eval, _verify):
+        monkeypatch.setattr(command, "Judge", lambda **_: contextlib.nullcontext(kept_judge))
+    return kept_judge
+
+
+@pytest.fixture(scope="session")
+def invoke() -> Invoke:
+    """Runs the command. A traceback is never how it may end."""
+
+    def run(*arguments: object) -> Result:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+@pytest.fixture
+def cannot_judge(invoke: Invoke) -> Callable[..., str]:
+    """Runs a command that must end with exit code 2, a sentence with these words and a line that says what to do."""
+
+    def run(*arguments: object, names: list[str], fix: str) -> str:
+        result = invoke(*arguments)
+        assert result.exit_code == 2, result.output
+        headline, _, rest = result.stderr.partition("Next:")
+        for word in names:
+            assert word in headline
+        assert fix in rest
+        assert rest.strip()
+        assert "Traceback" not in result.output
+        return str(result.stderr)
+
+    return run
+
+
+@pytest.fixture
+def eight(tmp_path: Path) -> tuple[Path, Path]:
+    """A small task and a right candidate for it."""
+    candidate = tmp_path / "candidate.py"
+    candidate.write_text(EIGHT)
+    return TASKS / "eight_elements.py", candidate
