@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kernelwright.judge import Judge
+from kernelwright.judge import Judge, Limits
 from kernelwright.tasks import Task
-from tests.corpus import specimens
+from tests.corpus import Specimen
+
+LIMITS = Limits(load_s=10, call_s=5, build_s=30, total_s=120)
 
 
 @pytest.fixture(scope="session")
 def judge() -> Iterator[Judge]:
-    with Judge() as judge:
+    with Judge(limits=LIMITS) as judge:
         yield judge
 
 
@@ -27,10 +28,10 @@ def task(request: pytest.FixtureRequest, judge: Judge) -> Iterator[Task]:
     judge.forget(request.param)
 
 
-def over(folder: Path) -> Any:
-    """Parametrises a test by `task` and `specimen` over all candidates of a folder."""
+def over(candidates: list[Specimen]) -> Any:
+    """Parametrises a test by `task` and `specimen`."""
     parameters = []
-    for _, group in groupby(specimens(folder), key=lambda specimen: specimen.task):
+    for _, group in groupby(candidates, key=lambda specimen: specimen.task):
         kin = list(group)
         shared = kin[0].load_task()
         parameters += [pytest.param(shared, specimen, id=specimen.name) for specimen in kin]

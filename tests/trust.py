@@ -16,11 +16,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.status import Status as Line
 
-from kernelwright.judge import Judge
+from kernelwright.judge import Judge, Limits
 from tests.corpus import EXPLOITS, HONEST, Specimen, specimens
 from tests.mutants import PER_KERNEL, Mutant, chosen, run
 
 ENOUGH_KILLED = 0.98
+
+
+LIMITS = Limits(load_s=10, call_s=5, build_s=30, total_s=120)
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Tally:
 
 def main() -> None:
     options = _options()
-    with Judge() as judge, Console(stderr=True).status("preparing") as line:
+    with Judge(limits=LIMITS) as judge, Console(stderr=True).status("preparing") as line:
         tallies = [
             tally_specimens("exploits rejected", EXPLOITS, judge=judge, times=options.times, line=line),
             tally_specimens("honest accepted", HONEST, judge=judge, times=options.times, line=line),

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from kernelwright.cli import _eval, _verify
 from kernelwright.cli._app import app
 from kernelwright.judge import Judge
-from tests.judge.texts import EIGHT, TASKS
+from tests.judge.texts import EIGHT, eight_folder
 
 Invoke = Callable[..., Result]
 
@@ -32,7 +32,7 @@ def _cache_here(cli_cache: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def kept_judge(_cache_here: None) -> Iterator[Judge]:
-    with Judge() as judge:
+    with Judge(reveal_seeds=True) as judge:
         yield judge
 
 
@@ -80,4 +80,4 @@ def eight(tmp_path: Path) -> tuple[Path, Path]:
     """A small task and a right candidate for it."""
     candidate = tmp_path / "candidate.py"
     candidate.write_text(EIGHT)
-    return TASKS / "eight_elements.py", candidate
+    return eight_folder(tmp_path), candidate

@@ -27,8 +27,8 @@ def test_help_names_every_command(invoke):
     ("command", "words"),
     [
         ("eval", ["--backend", "--json", "--set", "--seed", "--mode", "--fit", "--baseline", "--certificate"]),
-        ("verify", ["FILE"]),
-        ("init", ["DIRECTORY"]),
+        ("verify", ["certificate"]),
+        ("init", ["candidate"]),
         ("doctor", ["bubblewrap"]),
         ("demo", ["honest"]),
     ],

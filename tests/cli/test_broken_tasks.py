@@ -107,9 +107,11 @@ def test_a_reference_that_cannot_be_judged_on_is_said_to_be_one(one_judge, broke
 
 
 def test_dropout_can_be_judged_in_the_mode_that_the_message_names(one_judge, tmp_path, candidate, invoke):
-    path = tmp_path / "dropout.py"
-    path.write_text(but(RESULT, "return torch.dropout(torch.relu(x), 0.5, self.training)"))
-    assert invoke("eval", path, candidate, "--untimed", "--mode", "eval").exit_code == 0
+    reference = but(RESULT, "return torch.dropout(torch.relu(x), 0.5, self.training)")
+    folder = task_folder(tmp_path / "dropout", reference, 'mode = "train"\nlibrary = "allowed"\n')
+    assert invoke("eval", folder, candidate, "--untimed").exit_code == 2
+    result = invoke("eval", folder, candidate, "--untimed", "--mode", "eval")
+    assert result.exit_code == 0, result.output
 
 
 # Folders

@@ -18,12 +18,6 @@ def test_doctor_without_a_compiler_fails_and_says_how_to_get_one(invoke, monkeyp
     assert "does not work yet" in result.output
 
 
-def test_doctor_without_bubblewrap_says_what_is_left(invoke):
-    result = invoke("doctor", "--no-bubblewrap")
-    assert result.exit_code == 0
-    assert "not in use" in result.output
-
-
 def test_a_backend_that_does_not_work_here_is_refused(eight, cannot_judge, monkeypatch):
     monkeypatch.setenv("KERNELWRIGHT_CXX", "/nonexistent")
     cannot_judge("eval", *eight, "--backend", "cpp", names=["cpp", "/nonexistent"], fix="KERNELWRIGHT_CXX")

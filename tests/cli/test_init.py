@@ -1,13 +1,16 @@
 """`kernelwright init`: a task that already runs, and nothing overwritten."""
 
+import pytest
 
+
+@pytest.mark.slow
 def test_what_is_written_can_be_judged_at_once(one_judge, tmp_path, invoke):
     folder = tmp_path / "deep" / "my-task"
     result = invoke("init", folder)
     assert result.exit_code == 0
     assert f"Next: kernelwright eval {folder} {folder / 'candidate.py'}" in result.output
     assert {path.name for path in folder.iterdir()} == {"task.toml", "reference.py", "candidate.py", "README.md"}
-    judged = invoke("eval", folder, folder / "candidate.py", "--untimed", "--set", "rows=60", "--set", "cols=77")
+    judged = invoke("eval", folder, folder / "candidate.py", "--untimed")
     assert judged.exit_code == 0, judged.output
 
 

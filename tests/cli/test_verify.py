@@ -6,7 +6,7 @@ import json
 import pytest
 
 from kernelwright.cli import _eval
-from tests.judge.texts import EIGHT, TASKS
+from tests.judge.texts import EIGHT, eight_folder
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def issued(kept_judge, tmp_path_factory, invoke):
     target = folder / "certificate.json"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_eval, "Judge", lambda **_: contextlib.nullcontext(kept_judge))
-        result = invoke("eval", TASKS / "eight_elements.py", folder / "candidate.py", "--certificate", target)
+        result = invoke("eval", eight_folder(folder), folder / "candidate.py", "--certificate", target)
     assert result.exit_code == 0, result.output
     return target.read_text()
 
@@ -62,7 +62,7 @@ def test_a_candidate_changed_afterwards_cannot_be_verified(changed, cannot_judge
 
 
 def test_a_task_changed_afterwards_cannot_be_verified(changed, cannot_judge):
-    path = changed(lambda c: c["task"].update(library="allowed"))
+    path = changed(lambda c: c["task"].update(library="gemm-only"))
     cannot_judge("verify", path, names=["certificate.json", "changed after"], fix="eval")
 
 

@@ -62,3 +62,11 @@ def _read(path: Path) -> Specimen:
         raise ValueError(f"{path.name} does not say its {', '.join(sorted(missing))}")
     expect = frozenset(word.strip() for word in said["expect"].split("|"))
     return Specimen(path, said["entry"], said["task"], expect)
+
+
+def one_of_each_entry(folder: Path) -> list[Specimen]:
+    """The first candidate of every catalogue entry."""
+    first: dict[str, Specimen] = {}
+    for specimen in sorted(specimens(folder), key=lambda specimen: specimen.name):
+        first.setdefault(specimen.entry, specimen)
+    return sorted(first.values(), key=lambda specimen: (specimen.task, specimen.name))

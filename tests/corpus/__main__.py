@@ -19,8 +19,10 @@ def main() -> None:
             verdict = judge.judge(specimen.load_task(), specimen.source)
             good = str(verdict.status) in specimen.expect
             wrong += not good
+            took = time.monotonic() - start
             mark = "ok   " if good else "WRONG"
-            print(f"{mark} {specimen.name:<40} {verdict.status:<16} {time.monotonic() - start:5.2f} s  {verdict.message[:150]}")
+            line = f"{mark} {specimen.name:<40} {verdict.status:<16} {took:5.2f} s"
+            print(line, verdict.message[:150], flush=True)
     print(f"{len(chosen) - wrong} of {len(chosen)} as expected")
     sys.exit(wrong > 0)
 

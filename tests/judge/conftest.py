@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from kernelwright.judge import Judge
+from kernelwright.tasks import Task, load_task
+from tests.judge.texts import eight_folder, relu_folder
 
 
 @pytest.fixture(scope="session")
@@ -22,5 +24,15 @@ def _cache_here(judge_cache: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def small_judge(_cache_here: None) -> Iterator[Judge]:
-    with Judge() as judge:
+    with Judge(reveal_seeds=True) as judge:
         yield judge
+
+
+@pytest.fixture(scope="session")
+def relu_task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    return load_task(relu_folder(tmp_path_factory.mktemp("tasks")))
+
+
+@pytest.fixture(scope="session")
+def eight_task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    return load_task(eight_folder(tmp_path_factory.mktemp("tasks")))

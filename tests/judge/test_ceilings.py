@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from kernelwright.judge import Status
 from kernelwright.judge._ceilings import Ceilings, _read
-from kernelwright.tasks import load_task
-from tests.judge.texts import EIGHT, TASKS
+from tests.judge.texts import EIGHT
 
 SPEEDS = st.dictionaries(st.integers(1, 1 << 30), st.floats(1e6, 1e13), min_size=1, max_size=8)
 
@@ -39,10 +38,10 @@ def test_a_damaged_file_of_ceilings_is_measured_again(tmp_path, text):
     assert _read(path) == {}
 
 
-def test_a_time_below_the_floor_is_not_believed(small_judge, monkeypatch):
+def test_a_time_below_the_floor_is_not_believed(small_judge, eight_task, monkeypatch):
     """An honest kernel on a machine that is said to move one byte a second."""
     monkeypatch.setattr(small_judge, "_ceilings", Ceilings({1 << 28: 1.0}))
-    verdict = small_judge.judge(load_task(TASKS / "eight_elements.py"), EIGHT)
+    verdict = small_judge.judge(eight_task, EIGHT)
     assert verdict.status is Status.INVALID_PHYSICS
     assert verdict.stage == "physics"
     assert not verdict.accepted

@@ -13,7 +13,6 @@ from kernelwright.judge import _kernel
 from kernelwright.judge._memory import (
     ALIGN,
     NUMPY,
-    RED_BYTE,
     RED_ZONE,
     Packed,
     Placed,
@@ -75,12 +74,12 @@ def test_inputs_lie_in_their_slot_between_red_zones_as_aligned_as_they_came(piec
         assert leaf["offset"] % ALIGN == source["offset"] % ALIGN
         assert leaf["offset"] - position >= RED_ZONE
         inner = leaf["offset"] - placed.start
-        assert (content[position - placed.start : inner] == RED_BYTE).all()
+        assert (content[position - placed.start : inner] == placed.red).all()
         wanted = inputs.data[source["offset"] : source["offset"] + source["nbytes"]]
         assert np.array_equal(content[inner : inner + leaf["nbytes"]], wanted)
         position = leaf["offset"] + leaf["nbytes"]
     assert placed.stop - position >= RED_ZONE
-    assert (content[position - placed.start :] == RED_BYTE).all()
+    assert (content[position - placed.start :] == placed.red).all()
 
 
 def test_placing_again_leaves_nothing_of_what_was_there():
@@ -89,7 +88,7 @@ def test_placing_again_leaves_nothing_of_what_was_there():
     placed = put(stage, packed([(10, 0)]), shifted=False)
     content = stage.content(placed)
     inner = placed.leaves[0]["offset"]
-    assert (content[inner + 10 :] == RED_BYTE).all()
+    assert (content[inner + 10 :] == placed.red).all()
     stage.close()
 
 

@@ -20,6 +20,7 @@ def output(values, dtype="float32", aliases_input=False):
         dtype=dtype,
         shape=list(values.shape),
         dense=True,
+        contiguous=True,
         aliases_input=aliases_input,
         oracle=Yardstick(flat.astype(np.float64) if dtype == "float32" else flat, dtype),
         plain=flat.astype(np.float32) if dtype == "float32" else flat,
@@ -111,3 +112,10 @@ def test_an_output_of_its_own_equals_no_input():
 
 def test_an_input_of_another_shape_is_not_the_output():
     assert not _nulls.equals_input(trial(output(RANDOM[0].astype("f4")), inputs=[RANDOM[0].reshape(8, 6)]))
+
+
+@pytest.mark.parametrize("aliases", [True, False])
+def test_an_input_handed_through_beside_a_real_output_is_no_fault(aliases):
+    through = output(RANDOM[0].astype("f4"), aliases_input=aliases)
+    assert not _nulls.equals_input(trial(output(2 * RANDOM[0]), through, inputs=[RANDOM[0]]))
+    assert _nulls.equals_input(trial(through, inputs=[RANDOM[0]]))

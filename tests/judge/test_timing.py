@@ -31,13 +31,11 @@ def steady(mine: float, theirs: float, **options) -> CaseTiming:
     return timing(np.full(shape, mine), np.full(shape, theirs), **options)
 
 
-def noisy(
-    rng: np.random.Generator, ratio: float, sigma: float, rounds: int = ROUNDS, between: float = 0.0
-) -> CaseTiming:
+def noisy(rng: np.random.Generator, ratio: float, sigma: float, between: float = 0.0) -> CaseTiming:
     """Log-normal noise on each sample, and some that a whole block shares."""
     shared = between * rng.standard_normal((BLOCKS, 1))
-    mine = 1e-3 * np.exp(shared + sigma * rng.standard_normal((BLOCKS, rounds)))
-    theirs = ratio * 1e-3 * np.exp(sigma * rng.standard_normal((BLOCKS, rounds)))
+    mine = 1e-3 * np.exp(shared + sigma * rng.standard_normal((BLOCKS, ROUNDS)))
+    theirs = ratio * 1e-3 * np.exp(sigma * rng.standard_normal((BLOCKS, ROUNDS)))
     return timing(mine, theirs)
 
 

@@ -95,9 +95,29 @@ def get_init_inputs():
 """
 
 
+RELU_SETTINGS = """\
+library = "allowed"
+neighbours = ["rows", "cols"]
+
+[[case]]
+name = "given"
+dims = { rows = 300, cols = 401 }
+"""
+
+
 def task_folder(folder: Path, reference: str, settings: str = 'library = "allowed"\n') -> Path:
     """A task in a new folder; plain torch may do its work unless the settings say otherwise."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     (folder / "reference.py").write_text(reference)
     (folder / "task.toml").write_text(settings)
     return folder
+
+
+def relu_folder(parent: Path) -> Path:
+    """The task relu with a library policy that no statement about something else depends on."""
+    return task_folder(parent / "relu", (TASKS / "relu.py").read_text(), RELU_SETTINGS)
+
+
+def eight_folder(parent: Path) -> Path:
+    """The task eight_elements, likewise."""
+    return task_folder(parent / "eight_elements", (TASKS / "eight_elements.py").read_text())

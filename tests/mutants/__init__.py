@@ -21,7 +21,7 @@ from kernelwright.judge import Judge, Status
 from tests.corpus import HONEST, Specimen, specimens
 from tests.mutants._equivalent import EQUIVALENT
 from tests.mutants._operators import NATIVE, PYTHON
-from tests.mutants._text import Edit, blanked, native_parts, python_only
+from tests.mutants._text import Edit, blanked, native_parts, python_only, without_native
 
 PER_KERNEL = 7
 
@@ -120,7 +120,9 @@ def run(
 def differs(mutant: Mutant) -> bool:
     """Whether it compiles, and to other machine code than the kernel it was made from."""
     theirs, mine = (_libraries(text) for text in (mutant.specimen.source, mutant.source))
-    return mine is not None and (mine != theirs or python_only(mutant.source) != python_only(mutant.specimen.source))
+    return mine is not None and (
+        mine != theirs or without_native(mutant.source) != without_native(mutant.specimen.source)
+    )
 
 
 def _libraries(source: str) -> list[bytes] | None:

@@ -37,7 +37,8 @@ def _say(mutant: Mutant, status: Status) -> None:
 def print_report(report: Report) -> None:
     for kernel, operator, line, diff in report.survivors:
         print(f"\nsurvives: {operator} in {kernel}:{line}\n{diff}")
-    print(f"\nmutants killed {report.killed}/{report.total} ({report.share:.1%})")
+    print("\n" + ", ".join(f"{status} {number}" for status, number in report.statuses.most_common()))
+    print(f"mutants killed {report.killed}/{report.total} ({report.share:.1%})")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,11 @@ def python_only(source: str) -> str:
     return _RAW.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
 
 
+def without_native(source: str) -> str:
+    """A candidate with its C++ taken out."""
+    return _RAW.sub("", source)
+
+
 def in_brackets(code: str) -> list[bool]:
     """For every character, whether it stands inside `[...]`."""
     depth, found = 0, []

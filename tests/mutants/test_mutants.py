@@ -61,7 +61,8 @@ def test_every_operator_has_an_example() -> None:
 def test_operator_seeds_its_fault(name: str) -> None:
     text, expected = SEEDED[name]
     operator = {**NATIVE, **PYTHON}[name]
-    changed = [edit.applied(text) for edit in operator(blanked(text))]
+    code = text if name in PYTHON else blanked(text)
+    changed = [edit.applied(text) for edit in operator(code)]
     assert any(expected in one for one in changed), changed
     assert text not in changed
 
@@ -116,14 +117,14 @@ def test_equivalent_mutants_are_named_as_they_are_generated() -> None:
 @pytest.mark.slow
 def test_what_compiles_to_the_same_code_is_no_mutant(every: list[Mutant]) -> None:
     mutant = next(mutant for mutant in every if mutant.kernel == "eight_elements")
-    spaced = Mutant(mutant.specimen, "none", 1, mutant.specimen.source.replace("x[i] * y[i]", "y[i] * x[i]"))
+    longer = mutant.specimen.source.replace("int64_t i = 0", "int64_t i = 0 + 0")
     assert differs(mutant)
-    assert not differs(spaced)
+    assert not differs(Mutant(mutant.specimen, "none", 1, longer))
 
 
 @pytest.mark.slow
 def test_a_sample_of_mutants_is_killed(judge: Judge) -> None:
-    names = ("softmax_plain", "matmul_tiled", "cumsum_integers", "layernorm_two_pass")
+    names = ("row_sum_pairwise", "matmul_tiled", "cumsum_integers", "layernorm_two_pass")
     kernels = [specimen for specimen in specimens(HONEST) if specimen.name in names]
     report = run(judge, of=chosen(kernels, each=3))
     assert report.total == 12

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from importlib import resources
+from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from kernelwright.cli._failure import UsageError
+from kernelwright.cli._failure import UsageError, write_text
 from kernelwright.judge import Judge, Status, Verdict
 from kernelwright.tasks import load_task
 
 HELP = "Judge three kernels for one small task on this machine: an honest one, a wrong one, a cheating one."
+WIDTH = 120
 CANDIDATES = ("honest", "wrong", "cheating")
 
 
-def run() -> None:
-    console = Console(highlight=False)
+def run(
+    svg: Annotated[Path | None, typer.Option("--svg", help="Also write the screen as a picture.")] = None,
+) -> None:
+    console = Console(highlight=False, record=svg is not None, width=WIDTH if svg is not None else None)
     folder = resources.files("kernelwright.cli") / "demo"
     with resources.as_file(folder) as path, Judge(baselines=("eager", "compile")) as judge:
         task = load_task(path / "bias_gelu.py")
@@ -30,6 +36,8 @@ def run() -> None:
                 verdicts[name] = judge.judge(task, (path / f"{name}.py.txt").read_text())
     console.print(_table(verdicts))
     _conclude(console, verdicts)
+    if svg is not None:
+        write_text(svg, console.export_svg(title="make demo"))
 
 
 def _table(verdicts: dict[str, Verdict]) -> Table:

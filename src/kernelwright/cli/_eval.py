@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -54,7 +55,9 @@ def run(
     if backend is not None:
         check_backend(backend)
     console = Console(highlight=False)
-    with Judge(limits=limits_from(limit or []), baselines=baselines_from(baseline), seed=seed) as judge:
+    with Judge(
+        limits=limits_from(limit or []), baselines=baselines_from(baseline), seed=seed, reveal_seeds=True
+    ) as judge:
         if fit_machine:
             described = fitted(judge, described, console)
         with console.status("judging ..."):
@@ -107,6 +110,6 @@ def _number(name: str, text: str) -> float | int:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not value > 0:
+    if not 0 < value < math.inf:
         raise UsageError(f"--limit {name}={text} is not a positive number", f"for example: --limit {name}=10")
     return value if name.endswith("_s") else int(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import json
+import math
 import select
 import socket
 import struct
@@ -16,6 +17,7 @@ from typing import Any
 
 HEADER = struct.Struct("!I")
 LIMIT = 32 << 20
+SEND_SECONDS = 10.0
 MOST_FDS = 4
 
 Message = dict[str, Any]
@@ -42,6 +44,9 @@ class Channel:
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
+        self._sock.settimeout(SEND_SECONDS)  # for sending: a receiver waits as long as it says
+        self._poll = select.poll()
+        self._poll.register(sock, select.POLLIN)
 
     def fileno(self) -> int:
         return self._sock.fileno()
@@ -57,6 +62,8 @@ class Channel:
                 self._sock.sendall(body)
             else:
                 self._sock.sendall(HEADER.pack(len(body)) + body)
+        except TimeoutError as error:
+            raise Silent("the other side does not read") from error
         except OSError as error:
             raise Closed(str(error)) from error
 
@@ -66,6 +73,7 @@ class Channel:
 
     def receive_fds(self, timeout: float | None = None) -> tuple[Message, list[int]]:
         deadline = None if timeout is None else time.monotonic() + timeout
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)  # it would take the descriptors' room
         self._wait(deadline)
         header, fds, _, _ = socket.recv_fds(self._sock, HEADER.size, MOST_FDS)
         if len(header) != HEADER.size:
@@ -87,7 +95,10 @@ class Channel:
 
     def waiting(self) -> bool:
         """Whether bytes lie unread: more than was asked for has been said."""
-        return bool(select.select([self._sock], [], [], 0)[0])
+        return self._readable(0.0)
+
+    def _readable(self, seconds: float | None) -> bool:
+        return bool(self._poll.poll(None if seconds is None else math.ceil(seconds * 1000)))
 
     def _body(self, header: bytes, deadline: float | None) -> Message:
         (length,) = HEADER.unpack(header)
@@ -123,13 +134,16 @@ class Channel:
 
     def _wait(self, deadline: float | None) -> None:
         if deadline is None:
+            self._readable(None)
             return
         left = max(0.0, deadline - time.monotonic())
-        if not select.select([self._sock], [], [], left)[0]:
+        if not self._readable(left):
             raise Silent("no answer in the time allowed")
 
 
 def pair() -> tuple[Channel, socket.socket]:
     """A channel for this side and the bare socket to hand to the other."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    # From the start: the kernel notes who speaks only while somebody wants to know.
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return Channel(ours), theirs

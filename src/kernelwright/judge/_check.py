@@ -16,14 +16,14 @@ import numpy as np
 from kernelwright.judge._compare import describe_bad
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Output, Trial
-from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed, Placed, same_bytes
+from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer
 from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._status import Rejection, Status
 
 LATE_SECONDS = 0.05
-REPEATS = 4
+FRESH_PROCESSES = 3
 
 Start = Callable[[], Contestant]
 
@@ -34,6 +34,7 @@ class Wrong(Exception):
     def __init__(self, trial: Trial, output: int, evidence: dict[str, Any], answer: Answer) -> None:
         super().__init__(trial.label)
         self.trial, self.output, self.evidence, self.answer = trial, output, evidence, answer
+        self.same_objects = False
 
 
 @dataclass
@@ -55,77 +56,90 @@ class Checker:
         self._prepared, self._start = prepared, start
         self.record = Record()
         self._random = random.Random(prepared.seeds.next())
-        given = [[t for t in prepared.trials if t.case is case and t.family == "given"] for case in prepared.task.cases]
-        self._pairs = [(draws[0], draws[1]) for draws in given]
-        self._for_state = [trial for pair in self._pairs for trial in pair]
 
-    def check(self, contestant: Contestant, extra: list[Trial]) -> None:
-        """Raises the Rejection that the candidate has earned, if any."""
+    def check(self, contestant: Contestant, extra: list[Trial], *, families: int | None = None) -> None:
+        """Raises the Rejection that the candidate has earned, if any.
+
+        `families`: how many families a case is tried on here, chosen in secret, where others follow while it is timed.
+        """
         contestant.stage_name = "check"
         try:
-            self._all_trials(contestant, extra)
-            self._state(contestant)
+            self._all_trials(contestant, extra, families)
+            for case in self._prepared.task.cases:
+                self._state(contestant, *self._prepared.pair(case), self._prepared.touched[case.name])
         except Wrong as wrong:
-            raise self._diagnosed(contestant, wrong) from wrong
+            raise self.diagnose(contestant, wrong) from wrong
 
-    def _all_trials(self, contestant: Contestant, extra: list[Trial]) -> None:
-        order = [*self._prepared.trials, *extra]
+    def _all_trials(self, contestant: Contestant, extra: list[Trial], families: int | None) -> None:
+        order = list(extra)
+        for case in self._prepared.task.cases:
+            pair = self._prepared.pair(case)
+            others = [trial for trial in self._prepared.trials if trial.case is case and trial not in pair]
+            self._random.shuffle(others)
+            order += others[:families]
         self._random.shuffle(order)
         for trial in order:
-            if trial not in self._for_state:
-                self.one(contestant, trial)
+            self.one(contestant, trial)
 
     def one(
-        self,
-        contestant: Contestant,
-        trial: Trial,
-        *,
-        slot: int | None = None,
-        shifted: bool = True,
-        previous: str = "poison",
+        self, contestant: Contestant, trial: Trial, *, slot: int | None = None, shifted: bool = True, guard: bool = True
     ) -> Answer:
         """One checked call."""
         slot = self._random.randrange(SLOTS) if slot is None else slot
-        placed, answer = contestant.call(trial.inputs, slot=slot, shifted=shifted, guard=True, previous=previous)
-        self.record.calls += 1
-        contestant.check_structure(answer, trial.expected)
-        self._check_values(contestant, trial, answer, placed)
+        placed, answer = contestant.call(trial.inputs, slot=slot, shifted=shifted, guard=guard)
+        self.judge_answer(contestant, trial, answer)
         contestant.check_inputs(placed)
-        contestant.quiet()
+        contestant.check_mappings()
         return answer
 
-    def _check_values(self, contestant: Contestant, trial: Trial, answer: Answer, placed: Placed) -> None:
+    def is_right(self, contestant: Contestant, trial: Trial) -> bool:
+        """Whether a call gives the right values; nothing is said about the rest."""
+        _, answer = contestant.call(trial.inputs, guard=True)
+        contestant.check_structure(answer, trial.expected)
+        pairs = zip(answer.leaves, trial.expected.outputs, strict=True)
+        return all(_budget_used(contestant.values(leaf), output) <= 1.0 for leaf, output in pairs)
+
+    def _again(self, contestant: Contestant, trial: Trial) -> None:
+        """The same tensor objects once more, with other contents in their memory."""
+        stage = self._prepared.room(trial.inputs)
+        stage.fill(stage.place(trial.inputs, 0, shifted=False))
+        try:
+            self.judge_answer(contestant, trial, contestant.go())
+        except Wrong as wrong:
+            wrong.same_objects = True
+            raise
+
+    def judge_answer(self, contestant: Contestant, trial: Trial, answer: Answer) -> None:
+        """Form, values, and what became of earlier results."""
+        self.record.calls += 1
+        contestant.check_structure(answer, trial.expected)
+        self._check_values(contestant, trial, answer)
+        contestant.check_earlier()
+        contestant.quiet()
+
+    def _check_values(self, contestant: Contestant, trial: Trial, answer: Answer) -> None:
         for index, (leaf, output) in enumerate(zip(answer.leaves, trial.expected.outputs, strict=True)):
             values = contestant.values(leaf)
             used = _budget_used(values, output)
+            if used > 1.0 and only_ties(values, output.oracle.values, output.shape, trial.inputs):
+                used = 0.0
             self.record.saw(used)
-            if not used <= 1.0 and not only_ties(values, output.oracle.values, output.shape, trial.inputs):
+            if not used <= 1.0:
                 raise Wrong(trial, index, _evidence(values, output, trial), answer)
 
     # State
 
-    def _state(self, contestant: Contestant) -> None:
-        for first, second in self._pairs:
-            seen = self._same_address(contestant, first, second)
-            self._same_content(contestant, first, seen)
-
-    def _same_address(self, contestant: Contestant, first: Trial, second: Trial) -> list[Array]:
-        """Other contents at the same address; and the first result outlives the second call."""
+    def _state(self, contestant: Contestant, first: Trial, second: Trial, touched: list[Trial]) -> None:
+        """Other contents at the same address, in the same objects, a few elements apart; then at another address."""
         answer = self.one(contestant, first, slot=0, shifted=False)
         before = [contestant.values(leaf).copy() for leaf in answer.leaves]
-        self.one(contestant, second, slot=0, shifted=False, previous="keep")
-        for index, (leaf, old) in enumerate(zip(answer.leaves, before, strict=True)):
-            if not same_bytes(contestant.values(leaf), old):
-                raise Rejection(
-                    Status.STATEFUL,
-                    f"a later call overwrites the result of an earlier one (output {index}): "
-                    "return newly allocated memory",
-                )
-        return before
+        for trial in touched:
+            self._again(contestant, trial)
+        self.one(contestant, second, slot=0, shifted=False)
+        self._spread(contestant, first, before, self.one(contestant, first, slot=1))
 
-    def _same_content(self, contestant: Contestant, trial: Trial, before: list[Array]) -> None:
-        """The same contents at another address: how much the answer varies from run to run is recorded."""
-        answer = self.one(contestant, trial, slot=1)
+    def _spread(self, contestant: Contestant, trial: Trial, before: list[Array], answer: Answer) -> None:
+        """How much the answer to the same contents varies is recorded."""
         for output, leaf, old in zip(trial.expected.outputs, answer.leaves, before, strict=True):
             if output.is_float and len(old):
                 gap = output.oracle.measure(old).peak - output.oracle.measure(contestant.values(leaf)).peak
@@ -133,29 +147,41 @@ class Checker:
 
     # What kind of wrong
 
-    def _diagnosed(self, contestant: Contestant, wrong: Wrong) -> Rejection:
+    def diagnose(self, contestant: Contestant, wrong: Wrong) -> Rejection:
+        """Late, wrong, left to chance, or dependent on what came before?"""
         trial, output = wrong.trial, wrong.trial.expected.outputs[wrong.output]
         if self._arrives_late(contestant, wrong, output):
-            return Rejection(
-                Status.TAMPER,
-                "its result was not finished when it returned; it appeared afterwards",
-                **wrong.evidence,
+            message = "its result was not finished when it returned; it appeared afterwards"
+            return Rejection(Status.TAMPER, message, **wrong.evidence)
+        alone = [self._right_after([], trial) for _ in range(FRESH_PROCESSES)]
+        if not any(alone):
+            return Rejection(Status.WRONG_VALUE, wrong_sentence(wrong.evidence, trial), **wrong.evidence)
+        if wrong.same_objects or (all(alone) and self._wrong_for_good(contestant, trial)):
+            after = [False]
+        else:
+            after = [self._right_after(self._other_trials(trial), trial) for _ in range(FRESH_PROCESSES)]
+        if all(alone) and not any(after):
+            message = (
+                f"right in a fresh process, wrong after other calls (trial {trial.label}): it carries something over"
             )
-        outcomes = self._in_fresh_process(trial)
-        if all(outcomes):
-            return Rejection(
-                Status.STATEFUL,
-                f"right in a fresh process, wrong after other calls (trial {trial.label}): "
-                "something is carried from call to call",
-                **wrong.evidence,
-            )
-        if any(outcomes):
-            return Rejection(
-                Status.NONDETERMINISTIC,
-                f"right {sum(outcomes)} of {len(outcomes)} times on the same inputs (trial {trial.label})",
-                **wrong.evidence,
-            )
-        return Rejection(Status.WRONG_VALUE, wrong_sentence(wrong.evidence, trial), **wrong.evidence)
+            return Rejection(Status.STATEFUL, message, **wrong.evidence)
+        outcomes = [*alone, *after]
+        message = f"right {sum(outcomes)} of {len(outcomes)} times in fresh processes (trial {trial.label})"
+        return Rejection(Status.NONDETERMINISTIC, message, **wrong.evidence)
+
+    def _wrong_for_good(self, contestant: Contestant, trial: Trial) -> bool:
+        """Whether the process in which it went wrong stays wrong on this trial."""
+        return not any(self._right_again(contestant, trial) for _ in range(FRESH_PROCESSES))
+
+    def _right_again(self, contestant: Contestant, trial: Trial) -> bool:
+        try:
+            self.one(contestant, trial, slot=0, shifted=False)
+        except (Wrong, Rejection):
+            return False
+        return True
+
+    def _other_trials(self, trial: Trial) -> list[Trial]:
+        return [other for other in self._prepared.pair(trial.case) if other is not trial]
 
     def _arrives_late(self, contestant: Contestant, wrong: Wrong, output: Output) -> bool:
         time.sleep(LATE_SECONDS)
@@ -165,25 +191,19 @@ class Checker:
             return False
         return _budget_used(values, output) <= 1.0
 
-    def _in_fresh_process(self, trial: Trial) -> list[bool]:
+    def _right_after(self, before: list[Trial], trial: Trial) -> bool:
+        """Whether a new process is right on this trial, after it was called on others."""
         fresh = self._start()
         fresh.stage_name = "check"
         try:
-            return [self._is_right(fresh, trial) for _ in range(REPEATS)]
-        except Rejection:
-            return [False]
+            for other in before:
+                fresh.call(other.inputs, slot=0, shifted=False, guard=True)
+            self.one(fresh, trial, slot=0, shifted=False)
+        except (Wrong, Rejection):
+            return False
         finally:
             fresh.close()
-
-    def _is_right(self, contestant: Contestant, trial: Trial) -> bool:
-        try:
-            self.one(contestant, trial)
-        except Wrong:
-            return False
         return True
-
-    def diagnose(self, contestant: Contestant, wrong: Wrong) -> Rejection:
-        return self._diagnosed(contestant, wrong)
 
 
 def _budget_used(values: Array, output: Output) -> float:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +15,7 @@ from kernelwright.judge._expected import Expected, Output
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._memory import (
     NUMPY,
+    RED_BYTES,
     Array,
     Leaf,
     Packed,
@@ -28,8 +32,13 @@ from kernelwright.judge._sandbox import Cage
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._tree import Tree, foreign, outline
 
+# How many results, besides the newest, a worker keeps alive; the worker's own numbers are the same.
+KEPT_RESULTS, KEPT_WHEN_GUARDED, KEPT_BYTES = 3, 8, 512 << 20
+MOST_BUILDS = 32
+LONGEST_HEADLINE, LONGEST_TEXT = 2000, 1 << 18
 # OpenMP's threads spin for some milliseconds after a call before they sleep.
-GRACE_SECONDS, IDLE_SECONDS, IDLE_SHARE = 0.03, 0.02, 0.1
+GRACE_SECONDS, IDLE_SECONDS, IDLE_SHARE, IDLE_TRIES = 0.03, 0.02, 0.1, 12
+NONSENSE = (Garbage, KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, RecursionError)
 FAILED = {"compile": Status.COMPILE_ERROR, "memory": Status.OOM}
 
 
@@ -37,7 +46,14 @@ class Contestant:
     """One process that has loaded a candidate."""
 
     def __init__(
-        self, template: Template, prepared: Prepared, builder: Builder, source: str, *, limits: Limits
+        self,
+        template: Template,
+        prepared: Prepared,
+        builder: Builder,
+        source: str,
+        *,
+        limits: Limits,
+        mute: bool = False,
     ) -> None:
         self._prepared, self._limits, self._source = prepared, limits, source
         cage = Cage(
@@ -47,7 +63,12 @@ class Contestant:
         )
         self._deadline = time.monotonic() + limits.total_s
         self.worker = template.fork("candidate", cage=cage)
-        self.worker.serve = builder.serve
+        self._builder, self._mute = builder, mute
+        self.libraries: set[int] = set()
+        self._answers: list[Answer] = []
+        self._kept = KEPT_RESULTS
+        self._builds = 0
+        self.worker.serve = self._serve
         self.stage_name = "load"
         try:
             self._load()
@@ -63,10 +84,20 @@ class Contestant:
             "source": self._source,
             "init": self._prepared.init,
             "mode": self._prepared.task.mode,
+            "mute": self._mute,
         }
         answer = self.ask(order, timeout=self._limits.load_s)
         self._compare_weights(answer.get("weights"))
         self.give_weights()
+
+    def _serve(self, request: Message) -> tuple[Message, tuple[int, ...]]:
+        """Compiles for the candidate and notes the library, by inode, as its own code."""
+        self._builds += 1
+        if self._builds > MOST_BUILDS or time.monotonic() > self._deadline:
+            raise Rejection(Status.TIMEOUT, f"asked for compilation after compilation ({self._builds})", stage="build")
+        reply, fds = self._builder.serve(request)
+        self.libraries |= {os.fstat(fd).st_ino for fd in fds}
+        return reply, fds
 
     def _compare_weights(self, own: object) -> None:
         wanted = self._prepared.weight_shapes
@@ -101,38 +132,40 @@ class Contestant:
             return self.check_answer(self.worker.ask(message, fds, timeout=self._left(timeout)))
 
     def call(
-        self,
-        inputs: Packed,
-        *,
-        slot: int = 0,
-        shifted: bool = True,
-        guard: bool = False,
-        previous: str = "drop",
+        self, inputs: Packed, *, slot: int = 0, shifted: bool = True, guard: bool = False
     ) -> tuple[Placed, Answer]:
-        placed = self.lay(inputs, slot=slot, shifted=shifted, guard=guard, previous=previous)
+        """One call. `guard`: in the guarding allocator, with more earlier results kept alive."""
+        placed = self.lay(inputs, slot=slot, shifted=shifted, guard=guard)
         return placed, self.go()
 
-    def lay(self, inputs: Packed, *, slot: int, shifted: bool, guard: bool = False, previous: str = "drop") -> Placed:
+    def lay(self, inputs: Packed, *, slot: int, shifted: bool, guard: bool = False) -> Placed:
         stage = self._prepared.room(inputs)
         placed = stage.place(inputs, slot, shifted=shifted)
         stage.fill(placed)
-        self.lay_placed(placed, guard=guard, previous=previous)
+        self.lay_placed(placed, guard=guard)
         return placed
 
-    def lay_placed(self, placed: Placed, *, guard: bool = False, previous: str = "drop") -> None:
+    def lay_placed(self, placed: Placed, *, guard: bool = False) -> None:
         assert self._prepared.stage is not None
         with self.judged():
             self.worker.attach(self._prepared.stage, timeout=self._limits.call_s)
-            answer = self.worker.stage(placed, timeout=self._limits.call_s, guard=guard, previous=previous)
+            self._kept = KEPT_WHEN_GUARDED if guard else KEPT_RESULTS
+            pattern = random.choice(RED_BYTES) if guard else 0
+            answer = self.worker.stage(placed, timeout=self._limits.call_s, guard=pattern, keep=self._kept)
             self.check_answer(answer)
 
     def go(self) -> Answer:
         with self.judged():
             answer = self.worker.go(timeout=self._left(self._limits.call_s))
-            if isinstance(answer, Answer):
-                return answer
+            return self.note(answer)
+
+    def note(self, answer: Message | Answer) -> Answer:
+        """Remembers a result, as the worker does: the last few stay alive there."""
+        if not isinstance(answer, Answer):
             self.check_answer(answer)
             raise Garbage("neither a result nor a reason")
+        self._answers = [*self._answers, answer][-self._kept - 1 :]
+        return answer
 
     def _left(self, timeout: float) -> float:
         return max(0.0, min(timeout, self._deadline - time.monotonic()))
@@ -142,12 +175,12 @@ class Contestant:
             return answer
         during = Status.LOAD_ERROR if self.stage_name == "load" else Status.CRASH
         status = FAILED.get(str(answer.get("kind")), during)
-        headline = str(answer.get("message", "")).strip().split("\n")[0]
+        headline = _clean(answer.get("message", ""), LONGEST_HEADLINE).strip().split("\n")[0]
         raise Rejection(
             status,
-            headline if status is Status.COMPILE_ERROR else f"raised {answer.get('type')}: {headline}",
-            log=answer.get("log", ""),
-            trace=answer.get("trace", ""),
+            headline if status is Status.COMPILE_ERROR else f"raised {_clean(answer.get('type'), 100)}: {headline}",
+            log=_clean(answer.get("log", ""), LONGEST_TEXT),
+            trace=_clean(answer.get("trace", ""), LONGEST_TEXT),
             stage=self.stage_name,
         )
 
@@ -167,7 +200,7 @@ class Contestant:
             ) from error
         except Closed as error:
             raise verdict_of_end(self.worker.died(), self.stage_name) from error
-        except (Garbage, KeyError, TypeError, ValueError) as error:
+        except NONSENSE as error:
             raise Rejection(
                 Status.TAMPER, f"forged the worker's messages during {self.stage_name}", detail=str(error)
             ) from error
@@ -184,47 +217,87 @@ class Contestant:
         with self.judged():
             return self.worker.reader.tensor(leaf)
 
+    @property
+    def call_limit(self) -> float:
+        return self._left(self._limits.call_s)
+
+    def check_mappings(self) -> None:
+        with self.judged():
+            if self.worker.input_mappings() > 1:
+                raise Rejection(Status.TAMPER, "maps the inputs' memory a second time", stage=self.stage_name)
+
     def check_structure(self, answer: Answer, expected: Expected) -> None:
-        kind = _foreign(answer.tree)
-        if kind:
-            raise Rejection(Status.WRONG_STRUCTURE, f"returns a {kind} where the reference returns a plain tensor")
-        if _normal(answer.tree) != _normal(expected.tree):
-            raise Rejection(
-                Status.WRONG_STRUCTURE,
-                f"returns {outline(answer.tree)} where the reference returns {outline(expected.tree)}",
-            )
-        if len(answer.leaves) != len(expected.outputs) or not all(map(well_formed, answer.leaves)):
+        with self.judged():
+            self._check_structure(answer, expected)
+
+    def _check_structure(self, answer: Answer, expected: Expected) -> None:
+        self._check_outline(answer.tree, expected.tree)
+        if (
+            not isinstance(answer.leaves, list)
+            or len(answer.leaves) != len(expected.outputs)
+            or not all(map(well_formed, answer.leaves))
+        ):
             raise Rejection(Status.TAMPER, "describes its result in a way no tensor can have")
         with self.judged():
             self._check_finished(answer)
         for index, (leaf, output) in enumerate(zip(answer.leaves, expected.outputs, strict=True)):
             self._check_leaf(f"output {index}" if len(answer.leaves) > 1 else "the output", leaf, output)
 
+    def _check_outline(self, mine: Tree, theirs: Tree) -> None:
+        try:
+            kind, same, words = foreign(mine), _normal(mine) == _normal(theirs), outline(mine)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            kind, same, words = "nonsense", False, "nonsense"
+        if kind:
+            raise Rejection(Status.WRONG_STRUCTURE, f"returns a {kind} where the reference returns a plain tensor")
+        if not same:
+            raise Rejection(Status.WRONG_STRUCTURE, f"returns {words} where the reference returns {outline(theirs)}")
+
     def _check_finished(self, answer: Answer) -> None:
         """What stood in the result when the call returned still stands there now."""
+        if len(answer.early) != len(answer.leaves):
+            raise Garbage("no glance at the result")
         for leaf, early in zip(answer.leaves, answer.early, strict=True):
             size = NUMPY[leaf["dtype"]].itemsize
-            offsets = [offset for offset, _ in early]
-            if bool(offsets) != bool(count(leaf)) or not all(_is_place(offset, leaf, size) for offset in offsets):
+            if bool(early) != bool(count(leaf)) or not all(_is_place(offset, leaf, size) for offset, _ in early):
                 raise Garbage("no glance at the result")
-            if not offsets:
-                continue
-            now = bytes(self.worker.reader.sample(leaf, offsets, size))
-            if now != bytes.fromhex("".join(text for _, text in early)):
+            if self._differs(leaf, early):
                 message = "its result was not finished when it returned; it changed afterwards"
                 raise Rejection(Status.TAMPER, message, stage=self.stage_name)
 
+    def check_earlier(self) -> None:
+        """The results before the last are still what they were: nothing wrote over them."""
+        *earlier, last = self._answers
+        size = sum(extent(leaf) for leaf in last.leaves if count(leaf))
+        alive = max(1, min(self._kept, KEPT_BYTES // max(1, size)))
+        with self.judged():
+            for leaf, early in (pair for old in earlier[-alive:] for pair in zip(old.leaves, old.early, strict=True)):
+                if not self._inside_inputs(leaf) and self._differs(leaf, early):
+                    message = "a later call overwrites the result of an earlier one: return newly allocated memory"
+                    raise Rejection(Status.STATEFUL, message, stage=self.stage_name)
+
+    def _differs(self, leaf: Leaf, early: list[tuple[int, str]]) -> bool:
+        if not early:
+            return False
+        size = NUMPY[leaf["dtype"]].itemsize
+        now = bytes(self.worker.reader.sample(leaf, [offset for offset, _ in early], size))
+        return now != bytes.fromhex("".join(text for _, text in early))
+
     def check_idle(self) -> None:
         """Between calls nothing may run: whoever watches for inputs could start before the clock does."""
+        busy = [self._busy_share()]
+        while busy[-1] > IDLE_SHARE and len(busy) < IDLE_TRIES:
+            busy.append(self._busy_share())
+        if busy[-1] > IDLE_SHARE:
+            message = f"keeps running between calls ({min(busy):.0%} of a core): let its threads sleep"
+            raise Rejection(Status.TAMPER, message, busy=busy)
+
+    def _busy_share(self) -> float:
         with self.judged():
             time.sleep(GRACE_SECONDS)
             before = self.worker.cpu_seconds()
             time.sleep(IDLE_SECONDS)
-            busy = (self.worker.cpu_seconds() - before) / IDLE_SECONDS
-        if busy > IDLE_SHARE:
-            raise Rejection(
-                Status.TAMPER, f"keeps running between calls ({busy:.0%} of a core): let its threads sleep", busy=busy
-            )
+            return (self.worker.cpu_seconds() - before) / IDLE_SECONDS
 
     def _check_leaf(self, name: str, leaf: Leaf, output: Output) -> None:
         for what, mine, theirs in (
@@ -236,6 +309,11 @@ class Contestant:
                     Status.WRONG_STRUCTURE,
                     f"{name} has {what} {_form(mine)}, the reference's has {_form(theirs)}",
                 )
+        if not _in_order(leaf, output.contiguous):
+            raise Rejection(
+                Status.WRONG_STRUCTURE,
+                f"{name} lies in memory unlike the reference's: strides {_form(leaf['strides'])}",
+            )
         repeats = any(stride == 0 and size > 1 for size, stride in zip(leaf["shape"], leaf["strides"], strict=True))
         if repeats and output.dense:
             raise Rejection(
@@ -274,15 +352,23 @@ class Contestant:
         self.worker.finish()
 
 
+def _clean(text: object, longest: int) -> str:
+    """Text from a candidate as it may stand in a verdict: short, printable, storable."""
+    cut = str(text)[:longest].encode("utf-8", "replace").decode()
+    return "".join(letter for letter in cut if letter.isprintable() or letter in "\n\t")
+
+
+def _in_order(leaf: Leaf, contiguous: bool) -> bool:
+    """No two elements share a place; and where the reference's rows lie one after the other, so do these."""
+    axes = [(stride, size) for size, stride in zip(leaf["shape"], leaf["strides"], strict=True) if size > 1]
+    if any(stride == 0 for stride, _ in axes) or 0 in leaf["shape"]:
+        return True  # told apart elsewhere
+    ordered = axes if contiguous else sorted(axes, reverse=True)
+    return all(outer >= inner * size for (outer, _), (inner, size) in itertools.pairwise(ordered))
+
+
 def _is_place(offset: object, leaf: Leaf, size: int) -> bool:
     return type(offset) is int and 0 <= offset <= extent(leaf) - size
-
-
-def _foreign(tree: Tree) -> str | None:
-    try:
-        return foreign(tree)
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return "nonsense"
 
 
 def _normal(tree: Tree) -> object:

@@ -7,18 +7,20 @@ interpreter count for nobody. A record of torch operators, made inside the proce
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import math
 import os
 import random
 import signal
-import statistics
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kernelwright.judge import _kernel
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
+from kernelwright.judge._process import Answer
 from kernelwright.judge._status import Rejection, Status
 
 PTRACE_CONT = 7
@@ -31,13 +33,13 @@ WALL = 0x40000000
 # Where the program counter stands in the register set.
 COUNTER = {"x86_64": 16 * 8, "aarch64": 32 * 8}
 
-ENOUGH = 30
+ENOUGH, FEW = 30, 8
 # What torch itself may take in a call for making tensors and finding functions, before it counts as work.
-GLUE_SECONDS = 5e-5
+GLUE_SECONDS, GLUE_SHARE = 5e-5, 0.02
 TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 24
-RECORDED_CALLS = 3
-SECONDS = 0.4
+RECORDED_CALLS, TIMED_CALLS = 2, 4
+SECONDS, MOST_SECONDS = 0.4, 2.0
 GEMM = frozenset(
     "mm addmm bmm baddbmm matmul linear addmv mv dot convolution convolution_overrideable _convolution "
     "mkldnn_convolution mkldnn_linear thnn_conv2d slow_conv3d conv_transpose2d conv_transpose3d "
@@ -62,6 +64,8 @@ NEUTRAL = (
     "libpthread",
     "ld-linux",
     "libmvec",
+    "libffi",
+    "allocator-",
 )
 
 
@@ -75,29 +79,40 @@ class Coverage:
     other: int = 0
     operators: dict[str, int] = field(default_factory=dict)
     operator_seconds: dict[str, float] = field(default_factory=dict)
-    call_seconds: list[float] = field(default_factory=list)
+    call_seconds: float = 0.0
     libraries: dict[str, int] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
         """The candidate's own share of the work."""
-        return self._share(sum(self.operator_seconds.values()))
+        mine, theirs = self._seconds(frozenset())
+        return mine / (mine + theirs) if mine + theirs > 0 else float(not self.operators)
 
-    def beyond_gemm(self) -> float:
-        """The same, with library matrix products and convolutions left out of account."""
+    def seconds(self, policy: str) -> tuple[float, float]:
+        """Time in its own code and time in libraries that the policy does not allow."""
+        return self._seconds(GEMM if policy == "gemm-only" else frozenset())
+
+    def leans_on_gemm(self) -> bool:
+        """Whether a library's matrix product takes a part of the time that no glue would."""
         gemm = sum(seconds for name, seconds in self.operator_seconds.items() if name in GEMM)
-        if gemm and not self.own:
-            return 0.0
-        return self._share(sum(self.operator_seconds.values()) - gemm, forgiven=gemm)
+        return gemm > GLUE_SHARE * self.call_seconds
 
-    def _share(self, recorded: float, forgiven: float = 0.0) -> float:
-        """Own time against library time: what operators recorded, and what samples show beyond them and glue."""
-        total = self.own + self.library + self.glue + self.other
-        second = statistics.median(self.call_seconds) / total if total else 0.0
-        unrecorded = self.glue * second - recorded - forgiven - GLUE_SECONDS
-        theirs = recorded + self.library * second + max(0.0, unrecorded)
-        mine = self.own * second
-        return mine / (mine + theirs) if mine + theirs else 1.0
+    def doubt(self) -> float:
+        """How much more of the time may be its own than the samples show: two standard errors."""
+        seen = self.own + self.library + self.glue
+        return 2 * math.sqrt(self.own + 1) / seen * self.call_seconds if seen >= FEW else 0.0
+
+    def _seconds(self, forgiven: frozenset[str]) -> tuple[float, float]:
+        """Operators as torch recorded them; the rest as the samples fall, but for what glue may take."""
+        everything = sum(self.operator_seconds.values())
+        excused = sum(seconds for name, seconds in self.operator_seconds.items() if name in forgiven)
+        rest = max(0.0, self.call_seconds - everything)
+        seen = self.own + self.library + self.glue
+        if seen < FEW:
+            return rest, everything - excused
+        unrecorded = self.call_seconds * self.glue / seen - everything - GLUE_SECONDS
+        theirs = everything - excused + max(0.0, unrecorded) + self.call_seconds * self.library / seen
+        return min(rest, self.call_seconds * self.own / seen), theirs
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -108,16 +123,49 @@ class Coverage:
         }
 
 
-def measure(contestant: Contestant, trial: Trial) -> Coverage:
-    coverage = Coverage()
-    _record(contestant, trial, coverage)
-    _sample(contestant, trial, coverage)
-    return coverage
+class Observer:
+    """Watches a candidate at work, in whichever of its processes and however often it is asked to."""
+
+    def __init__(self) -> None:
+        self.coverage = Coverage()
+
+    def check(self, contestant: Contestant, trial: Trial) -> None:
+        """A full look: operators recorded, then calls watched until enough was seen."""
+        _record(contestant, trial, self.coverage)
+        took = _net_call_seconds(contestant, trial)
+        self.coverage.call_seconds = min(took, self.coverage.call_seconds or took)
+        start = time.monotonic()
+        number = 0
+        while not _seen_enough(self.coverage, number, time.monotonic() - start):
+            contestant.lay(trial.inputs, slot=number % 3, shifted=True)
+            self.watch(contestant)
+            number += 1
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether too little was seen to say whose work it is, or what was seen speaks for the libraries."""
+        seen = self.coverage.own + self.coverage.library + self.coverage.glue
+        return seen < ENOUGH or self.coverage.own < seen / 2
+
+    def forget_samples(self) -> None:
+        self.coverage = replace(self.coverage, own=0, library=0, glue=0, other=0, libraries={})
+
+    def watch(self, contestant: Contestant) -> Answer:
+        """One call, its inputs laid, with the threads looked at while it runs."""
+        owners = _Owners(contestant.worker.pid, contestant.libraries)
+        contestant.worker.thaw()
+        with contestant.judged(), _Tracer(contestant.worker.pid) as tracer:
+            contestant.worker.begin()
+            while not contestant.worker.answered():
+                time.sleep(random.uniform(2e-5, 2e-4))
+                for address in tracer.look():
+                    owners.count(address, self.coverage)
+            return contestant.note(contestant.worker.end_call(timeout=contestant.call_limit))
 
 
 def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
     contestant.lay(trial.inputs, slot=0, shifted=True)
-    said = contestant.ask({"op": "record", "times": RECORDED_CALLS}, timeout=60.0)
+    said = contestant.ask({"op": "record", "times": RECORDED_CALLS}, timeout=RECORDED_CALLS * contestant.call_limit)
     with contestant.judged():
         for name, number in said["calls"].items():
             operator = str(name).removeprefix("aten::")
@@ -126,30 +174,21 @@ def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
                 coverage.operator_seconds[operator] = float(said["seconds"][name])
 
 
-def _sample(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
-    contestant.call(trial.inputs, slot=1)
-    owners = _Owners(contestant.worker.pid)
-    deadline = time.monotonic() + SECONDS
-    for number in range(MOST_CALLS):
-        contestant.lay(trial.inputs, slot=number % 3, shifted=True)
-        with _Tracer(contestant.worker.pid) as tracer:
-            _watch_one_call(contestant, tracer, owners, coverage)
-        if coverage.own + coverage.library + coverage.glue >= ENOUGH or time.monotonic() > deadline:
-            return
+def _seen_enough(coverage: Coverage, calls: int, seconds: float) -> bool:
+    """On a busy machine most samples find threads waiting: then it takes longer."""
+    seen = coverage.own + coverage.library + coverage.glue
+    if seen < FEW:
+        return seconds > MOST_SECONDS
+    return seen >= ENOUGH or calls >= MOST_CALLS or seconds > SECONDS
 
 
-def _watch_one_call(contestant: Contestant, tracer: _Tracer, owners: _Owners, coverage: Coverage) -> None:
+def _net_call_seconds(contestant: Contestant, trial: Trial) -> float:
+    """The best of a few calls, without the journey."""
+    calls = [contestant.call(trial.inputs, slot=1)[1].seconds for _ in range(TIMED_CALLS)]
     with contestant.judged():
-        contestant.worker.begin()
-        while not contestant.worker.answered():
-            time.sleep(random.uniform(2e-5, 2e-4))
-            for address in tracer.look():
-                owners.count(address, coverage)
-        answer = contestant.worker.end_call(timeout=60.0)
-    if isinstance(answer, dict):
-        contestant.check_answer(answer)
-    else:
-        coverage.call_seconds.append(answer.seconds)
+        pings = [contestant.worker.go(timeout=contestant.call_limit, op="ping") for _ in range(TIMED_CALLS)]
+    journey = min(ping.seconds for ping in pings if isinstance(ping, Answer))
+    return max(min(calls) - journey, min(calls) / 10)
 
 
 class _Tracer:
@@ -161,12 +200,15 @@ class _Tracer:
         self._offset = COUNTER[os.uname().machine]
 
     def __enter__(self) -> _Tracer:
-        for name in os.listdir(f"/proc/{self._pid}/task"):
-            if _ptrace(PTRACE_SEIZE, int(name)) == 0:
-                self._threads.append(int(name))
+        self._seize_new()
         if not self._threads:
             raise Rejection(Status.TAMPER, "keeps the judge from looking at its threads")
         return self
+
+    def _seize_new(self) -> None:
+        for name in os.listdir(f"/proc/{self._pid}/task"):
+            if int(name) not in self._threads and _ptrace(PTRACE_SEIZE, int(name)) == 0:
+                self._threads.append(int(name))
 
     def __exit__(self, *_: object) -> None:
         for thread in self._threads:
@@ -174,7 +216,9 @@ class _Tracer:
                 _ptrace(PTRACE_DETACH, thread)
 
     def look(self) -> list[int]:
-        """Where each thread stands now."""
+        """Where each thread stands now, those begun since the last look among them."""
+        with contextlib.suppress(OSError):
+            self._seize_new()
         places = []
         for thread in self._threads:
             if self._stop(thread):
@@ -185,14 +229,14 @@ class _Tracer:
     def _stop(self, thread: int) -> bool:
         if _ptrace(PTRACE_INTERRUPT, thread) != 0:
             return False
-        try:
-            _, status = os.waitpid(thread, WALL)
-        except ChildProcessError:
-            return False
-        if os.WIFSTOPPED(status) and status >> 16 == 0 and os.WSTOPSIG(status) != signal.SIGTRAP:
-            _ptrace(PTRACE_CONT, thread, os.WSTOPSIG(status))  # a signal of its own: let it have it
-            return False
-        return os.WIFSTOPPED(status)
+        while True:
+            try:
+                _, status = os.waitpid(thread, WALL)
+            except ChildProcessError:
+                return False
+            if not os.WIFSTOPPED(status) or status >> 16 or os.WSTOPSIG(status) == signal.SIGTRAP:
+                return os.WIFSTOPPED(status)
+            _ptrace(PTRACE_CONT, thread, os.WSTOPSIG(status))  # a signal of its own: let it have it, then stop
 
     def _counter(self, thread: int) -> int:
         registers = (ctypes.c_uint64 * 64)()
@@ -206,44 +250,46 @@ def _ptrace(request: int, thread: int, data: int = 0) -> int:
 
 
 class _Owners:
-    """Whose code lies at an address: read once from the process's memory map."""
+    """Whose code lies at an address: read from the process's memory map; its own is known by inode alone."""
 
-    def __init__(self, pid: int) -> None:
-        self._ranges: list[tuple[int, int, str]] = []
+    def __init__(self, pid: int, own: set[int]) -> None:
+        self._ranges: list[tuple[int, int, str, str]] = []
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.split(maxsplit=5)
                 if "x" in fields[1]:
                     start, stop = (int(part, 16) for part in fields[0].split("-"))
-                    self._ranges.append((start, stop, fields[5].strip() if len(fields) > 5 else ""))
+                    path = fields[5].strip() if len(fields) > 5 else "[generated code]"
+                    self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
 
     def count(self, address: int, coverage: Coverage) -> None:
-        path = next((path for start, stop, path in self._ranges if start <= address < stop), "[unknown]")
-        owner = _owner(path)
-        setattr(coverage, owner, getattr(coverage, owner) + 1)
-        if owner in ("library", "glue"):
-            name = os.path.basename(path)
-            coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
+        for start, stop, path, owner in self._ranges:
+            if start <= address < stop:
+                setattr(coverage, owner, getattr(coverage, owner) + 1)
+                if owner in ("library", "glue"):
+                    name = os.path.basename(path)
+                    coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
+                return
+        coverage.other += 1
 
 
 def _owner(path: str) -> str:
+    """Code that no compilation of the judge's made: a library's, torch's own, or nobody's in particular."""
     name = os.path.basename(path)
-    if path.startswith("["):
-        return "other"
-    if name.startswith("kernel-") or not path or path.startswith(("/memfd:", "/tmp/")):
-        return "own"
-    if name.startswith(NEUTRAL) or name.startswith(("python", "libpython")) or "lib-dynload" in path:
+    if path in ("[vdso]", "[vsyscall]") or name.startswith((*NEUTRAL, "python", "libpython")) or "lib-dynload" in path:
         return "other"
     return "glue" if name.startswith(TORCH) else "library"
 
 
-def judge_policy(policy: str, coverage: Coverage, threshold: float = 0.5) -> None:
-    """Raises where the work was done by code that is not the candidate's."""
-    share = coverage.beyond_gemm() if policy == "gemm-only" else coverage.share
-    if policy == "allowed" or share >= threshold:
+def judge_policy(policy: str, coverage: Coverage) -> None:
+    """Raises where libraries did most of the candidate's work."""
+    mine, theirs = coverage.seconds(policy)
+    small = theirs < mine + coverage.doubt() and not (policy == "forbidden" and coverage.leans_on_gemm())
+    if policy == "allowed" or theirs == 0 or small:
         return
     names = ", ".join(sorted(coverage.operators, key=lambda n: -coverage.operator_seconds.get(n, 0.0))[:5])
     where = ", ".join(sorted(coverage.libraries)[:3])
+    share = mine / (mine + theirs) if mine + theirs else 0.0
     raise Rejection(
         Status.LIBRARY_ONLY,
         f"only {share:.0%} of the work ran in its own code; the rest in {names or where or 'libraries'}",

@@ -21,6 +21,7 @@ class Output:
     dtype: str
     shape: list[int]
     dense: bool
+    contiguous: bool
     aliases_input: bool
     oracle: Yardstick
     plain: Array
@@ -67,6 +68,7 @@ class Expected:
                     dtype=leaf["dtype"],
                     shape=leaf["shape"],
                     dense=message["dense"][index],
+                    contiguous=message["contiguous"][index],
                     aliases_input=message["aliases"][index],
                     oracle=Yardstick(packed.values(index), leaf["dtype"]),
                     plain=packed.values(total + index),

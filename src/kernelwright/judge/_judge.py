@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +16,8 @@ from kernelwright.judge._builder import Builder
 from kernelwright.judge._ceilings import SLACK, Ceilings
 from kernelwright.judge._check import Checker, Wrong
 from kernelwright.judge._contestant import Contestant
-from kernelwright.judge._coverage import Coverage
+from kernelwright.judge._coverage import Observer
+from kernelwright.judge._expected import Trial
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Isolation, Template, Worker
@@ -25,6 +28,10 @@ from kernelwright.judge._verdict import Verdict, source_hash
 from kernelwright.tasks import Task
 
 BASELINES = ("eager", "compile", "max-autotune")
+MOST_PREPARED = 8
+SECOND_LOOKS = 3
+FAMILIES_BEFORE_TIMING = 6
+MOST_NEIGHBOURS = 2
 COMPILE_MODES = {"compile": "default", "max-autotune": "max-autotune"}
 
 
@@ -36,6 +43,8 @@ class Judge:
         baselines: What a candidate is timed against; `eager` is always among them.
         bubblewrap: Whether to use bubblewrap where it is installed.
         seed: A master seed, to come to the same trials again. Secret and random unless given.
+        reveal_seeds: Whether verdicts tell the seeds. For the last judgement of a task only: the next candidate
+            would meet the same trials.
     """
 
     def __init__(
@@ -45,11 +54,14 @@ class Judge:
         baselines: tuple[str, ...] = ("eager",),
         bubblewrap: bool = True,
         seed: int | None = None,
+        reveal_seeds: bool = False,
     ) -> None:
+        self.reveal_seeds = reveal_seeds
         unknown = set(baselines) - set(BASELINES)
         if unknown:
             raise ValueError(f"unknown baselines {sorted(unknown)}; known: {', '.join(BASELINES)}")
         self.limits = (limits or Limits()).settled()
+        _allow_many_files()
         self.baselines = ("eager", *(name for name in BASELINES[1:] if name in baselines))
         self.seed = Seeds(seed).master
         self._template = Template(limits=self.limits, allocator=_allocator.library(), bubblewrap=bubblewrap)
@@ -78,6 +90,8 @@ class Judge:
     def prepare(self, task: Task) -> Prepared:
         """Makes a task ready, once. Raises TaskError where it cannot be judged."""
         if task.hash not in self._prepared:
+            while len(self._prepared) >= MOST_PREPARED:
+                self._prepared.pop(next(iter(self._prepared))).close()
             self._prepared[task.hash] = Prepared(self._template, task, seeds=Seeds(self.seed))
         return self._prepared[task.hash]
 
@@ -102,8 +116,8 @@ class Judge:
 
     # For a hearing
 
-    def start(self, prepared: Prepared, source: str) -> Contestant:
-        return Contestant(self._template, prepared, self._builder, source, limits=self.limits)
+    def start(self, prepared: Prepared, source: str, *, mute: bool = False) -> Contestant:
+        return Contestant(self._template, prepared, self._builder, source, limits=self.limits, mute=mute)
 
     @property
     def builder(self) -> Builder:
@@ -121,6 +135,14 @@ class Judge:
         return workers
 
 
+def _allow_many_files() -> None:
+    """Every input set drawn is a descriptor; the usual 1024 are soon used up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 1 << 16 if hard == resource.RLIM_INFINITY else min(hard, 1 << 16)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 class _Hearing:
     """One candidate before the judge."""
 
@@ -128,10 +150,16 @@ class _Hearing:
         self._backend = backend
         self._judge, self._prepared, self._source, self._timed = judge, prepared, source, timed
         self._seconds = {"build": 0.0, "load": 0.0, "check": 0.0, "time": 0.0}
-        self._evidence: dict[str, Any] = {"seed": judge.seed, "isolation": judge.isolation.level}
+        self._evidence: dict[str, Any] = {
+            "seed_commitment": hashlib.sha256(str(judge.seed).encode()).hexdigest(),
+            "isolation": judge.isolation.level,
+        }
+        if judge.reveal_seeds:
+            self._evidence |= {"seed": judge.seed, "weights_seed": prepared.weight_seed}
         self._found: dict[str, Any] = {}
         self._stage = "screen"
         self._checker = Checker(prepared, self._start)
+        self._observers = {case.name: Observer() for case in prepared.task.cases}
 
     def verdict(self) -> Verdict:
         begun = time.perf_counter()
@@ -187,13 +215,14 @@ class _Hearing:
     # Screen and load
 
     def _screen(self) -> None:
-        size = len(self._source.encode())
+        size = len(self._source.encode(errors="surrogatepass"))
         if size > self._judge.limits.source_bytes:
             raise Rejection(
                 Status.LOAD_ERROR, f"the source is {size} bytes, more than {self._judge.limits.source_bytes}"
             )
         try:
             ast.parse(self._source)
+            self._source.encode()
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise Rejection(Status.LOAD_ERROR, f"not valid Python: {error}") from error
         backend = backends.get(self._backend or backends.detect(self._source))
@@ -212,8 +241,9 @@ class _Hearing:
         with self._during("check", "check"):
             fresh = self._fresh_trials()
             try:
-                self._checker.check(contestant, fresh)
-                contestant.check_idle()
+                self._checker.check(contestant, fresh, families=FAMILIES_BEFORE_TIMING if self._timed else None)
+                if not self._timed:
+                    contestant.check_idle()
                 if self._prepared.task.weights == "live" and self._prepared.weight_shapes:
                     self._live_weights(contestant)
             finally:
@@ -226,11 +256,12 @@ class _Hearing:
 
     def _live_weights(self, contestant: Contestant) -> None:
         """Weights change in place between calls: the next result must follow."""
-        self._prepared.use_weights(self._prepared.seeds.next())
         try:
-            contestant.give_weights()
-            for trial in self._fresh_trials():
-                self._checker.one(contestant, trial)
+            for touch in (False, True):
+                self._prepared.use_weights(self._prepared.seeds.next(), touch=touch)
+                contestant.give_weights()
+                for trial in self._fresh_trials():
+                    self._checker.one(contestant, trial)
         except Wrong as wrong:
             raise Rejection(
                 Status.STATEFUL,
@@ -244,31 +275,78 @@ class _Hearing:
         record = self._checker.record
         return {
             "calls": record.calls,
-            "trials": [{"trial": trial.label, "seed": trial.seed} for trial in (*self._prepared.trials, *fresh)],
+            "trials": [self._named(trial) for trial in (*self._prepared.trials, *fresh)],
             "skipped_families": self._prepared.skipped,
-            "weights_seed": self._prepared.weight_seed,
             "error_budget_used": round(record.worst, 4) if record.worst < 1e9 else "far over",
             "run_to_run_spread": record.spread,
         }
 
+    def _named(self, trial: Trial) -> dict[str, Any]:
+        return {"trial": trial.label} | ({"seed": trial.seed} if self._judge.reveal_seeds else {})
+
     def _attribute(self, contestant: Contestant) -> None:
+        """A first look at who does the work, so that the worst need not be timed."""
         with self._during("attribute", "check"):
-            found: dict[str, Coverage] = {}
             for case in self._prepared.task.cases:
                 trial = next(t for t in self._prepared.trials if t.case is case)
-                found[case.name] = _coverage.measure(contestant, trial)
-            worst = min(found.values(), key=lambda coverage: coverage.share)
-            self._found["coverage"] = round(worst.share, 4)
-            self._evidence["work"] = {name: coverage.to_json() for name, coverage in found.items()}
-            for coverage in found.values():
-                _coverage.judge_policy(self._prepared.task.library, coverage)
+                self._observers[case.name].check(contestant, trial)
+            self._judge_work_patiently()
+            if self._prepared.task.library != "allowed" and self._libraries_work():
+                self._without_kernels()
+
+    def _libraries_work(self) -> bool:
+        policy = self._prepared.task.library
+        return any(observer.coverage.seconds(policy)[1] > 0 for observer in self._observers.values())
+
+    def _without_kernels(self) -> None:
+        """Its own kernels switched off, in a process of its own: if the answer is still right, they are decoys."""
+        trial = self._prepared.trials[0]
+        try:
+            silent = self._judge.start(self._prepared, self._source, mute=True)
+        except Rejection:
+            return
+        silent.stage_name = "attribute"
+        try:
+            right = self._checker.is_right(silent, trial)
+        except Rejection:
+            return
+        finally:
+            silent.close()
+        if right:
+            raise Rejection(Status.LIBRARY_ONLY, "its answer is right even with its own kernels switched off")
+
+    def _judge_work_patiently(self) -> None:
+        """On a busy machine samples mislead: before libraries are blamed, a new process is watched again."""
+        for _ in range(SECOND_LOOKS):
+            try:
+                return self._judge_work()
+            except Rejection:
+                self._look_again()
+        return self._judge_work()
+
+    def _look_again(self) -> None:
+        contestant = self._start()
+        try:
+            for case in self._prepared.task.cases:
+                trial = next(t for t in self._prepared.trials if t.case is case)
+                self._observers[case.name].check(contestant, trial)
+        finally:
+            contestant.close()
+
+    def _judge_work(self) -> None:
+        self._stage = "attribute"
+        found = {name: observer.coverage for name, observer in self._observers.items()}
+        self._found["coverage"] = round(min(coverage.share for coverage in found.values()), 4)
+        self._evidence["work"] = {name: coverage.to_json() for name, coverage in found.items()}
+        for coverage in found.values():
+            _coverage.judge_policy(self._prepared.task.library, coverage)
 
     def _neighbours(self, contestant: Contestant) -> None:
         """Nearby sizes: failing there is a property, not a fault."""
         with self._during("neighbours", "check"):
             contestant.stage_name = "neighbours"
             right: dict[str, bool] = {}
-            for trial in self._prepared.neighbours():
+            for trial in self._prepared.neighbours()[:MOST_NEIGHBOURS]:
                 right[trial.case.name] = self._right_on(contestant, trial) if all(right.values()) else False
             self._found["specialised"] = not right or not all(right.values())
             self._evidence["neighbours"] = right
@@ -287,12 +365,18 @@ class _Hearing:
         workers = self._judge.baseline_workers(self._prepared)
         with self._during("time", "time"):
             before = self._seconds["load"]
-            self._prepared.use_weights(self._prepared.seeds.next())
             timer = Timer(self._prepared, self._checker, self._start, workers)
-            timings = [timer.time(case) for case in self._prepared.task.cases]
+            self._forget_samples()
+            timings = [timer.time(case, self._observers[case.name]) for case in self._prepared.task.cases]
         self._seconds["time"] -= self._seconds["load"] - before
+        self._judge_work_patiently()
         self._report(timings)
         return timings
+
+    def _forget_samples(self) -> None:
+        """What counts is who works while it is timed; the operators recorded before still stand."""
+        for observer in self._observers.values():
+            observer.forget_samples()
 
     def _report(self, timings: list[CaseTiming]) -> None:
         weights = [timing.weight for timing in timings]
@@ -330,4 +414,10 @@ class _Hearing:
         parts = []
         for name, ratio in self._found["speedup"].items():
             parts.append(f"{ratio['ratio']:.2f}x {name} [{ratio['low']:.2f}, {ratio['high']:.2f}]")
-        return "correct; " + ", ".join(parts)
+        return "correct; " + ", ".join(parts) + self._busy()
+
+    def _busy(self) -> str:
+        """A warning where most rounds were begun while others used the machine: both sides suffer, not equally."""
+        rounds = sum(len(block[CANDIDATE]) for timing in self._evidence["timing"] for block in timing["samples_ms"])
+        busy = sum(timing["rounds_begun_on_a_busy_machine"] for timing in self._evidence["timing"])
+        return f" (machine busy in {busy} of {rounds} rounds: time again when it is quiet)" if busy > rounds / 4 else ""

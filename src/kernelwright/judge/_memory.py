@@ -25,9 +25,11 @@ Leaf = dict[str, Any]
 F_SEAL_FUTURE_WRITE = 0x0010
 ALIGN = 64
 RED_ZONE = 4096
-RED_BYTE = 0xFF
+# What lies around inputs: not a number, a huge positive or a huge negative number, whatever the float format.
+RED_BYTES = (0xFF, 0x7F, 0xFE)
 MOST_SHIFT = 4096
 MOST_SPREAD = 64
+BUFFER_STEP = 1 << 16
 
 NUMPY: dict[str, np.dtype[Any]] = {
     "float64": np.dtype("f8"),
@@ -83,6 +85,7 @@ class Placed:
     source: Packed
     start: int
     stop: int
+    red: int
 
 
 class Stage:
@@ -95,7 +98,8 @@ class Stage:
         os.ftruncate(self.fd, self.slot_bytes * slots)
         self._map = mmap.mmap(self.fd, self.slot_bytes * slots)
         # From here on this mapping is the only one through which the contents can change.
-        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | F_SEAL_FUTURE_WRITE)
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL | F_SEAL_FUTURE_WRITE
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals)
         self._bytes: Array = np.frombuffer(self._map, dtype=np.uint8)
 
     @staticmethod
@@ -112,17 +116,17 @@ class Stage:
             position += -position % ALIGN + leaf["offset"] % ALIGN
             leaves.append({**leaf, "offset": position})
             position += leaf["nbytes"] + RED_ZONE
-        return Placed(inputs.tree, leaves, inputs, start, position)
+        return Placed(inputs.tree, leaves, inputs, start, position, random.choice(RED_BYTES))
 
     def fill(self, placed: Placed) -> None:
         """Writes the contents and the red zones around them."""
         position = placed.start
         for leaf, source in zip(placed.leaves, placed.source.leaves, strict=True):
             start, stop = leaf["offset"], leaf["offset"] + leaf["nbytes"]
-            self._bytes[position:start] = RED_BYTE
+            self._bytes[position:start] = placed.red
             self._bytes[start:stop] = placed.source.data[source["offset"] : source["offset"] + source["nbytes"]]
             position = stop
-        self._bytes[position : placed.stop] = RED_BYTE
+        self._bytes[position : placed.stop] = placed.red
 
     def content(self, placed: Placed) -> Array:
         return self._bytes[placed.start : placed.stop]
@@ -139,7 +143,10 @@ class Reader:
     _buffers: dict[int, Array] = field(default_factory=dict)
 
     def raw(self, address: int, length: int) -> Array:
-        buffer = self._buffers.setdefault(length, np.empty(length, dtype=np.uint8))
+        size = -(-length // BUFFER_STEP) * BUFFER_STEP
+        if size not in self._buffers:
+            self._buffers[size] = np.empty(size, dtype=np.uint8)
+        buffer = self._buffers[size][:length]
         try:
             got = _kernel.read_memory(self.pid, address, buffer.data)
         except OSError as error:
@@ -211,7 +218,7 @@ def well_formed(leaf: Any) -> bool:
             return False
         size = max(1, count(leaf)) * NUMPY[leaf["dtype"]].itemsize
         return 0 in shape or extent(leaf) <= MOST_SPREAD * size
-    except (KeyError, TypeError, AttributeError, OverflowError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return False
 
 

@@ -77,11 +77,14 @@ def _many(values: Array) -> bool:
 
 
 def equals_input(trial: Trial) -> bool:
-    """Whether returning an input unchanged would pass."""
+    """Whether returning inputs unchanged would pass: every output is one. One that is handed through is no fault."""
+    return all(_is_input(output, trial) for output in trial.expected.outputs)
+
+
+def _is_input(output: Output, trial: Trial) -> bool:
     for index, leaf in enumerate(trial.inputs.leaves):
-        for output in trial.expected.outputs:
-            if leaf["shape"] == output.shape and leaf["dtype"] == output.dtype and not output.aliases_input:
-                values = trial.inputs.values(index)
-                if len(values) == len(output.plain) and output.oracle.measure(values).within(output.budget):
-                    return True
+        if leaf["shape"] == output.shape and leaf["dtype"] == output.dtype:
+            values = trial.inputs.values(index)
+            if len(values) == len(output.plain) and output.oracle.measure(values).within(output.budget):
+                return True
     return False

@@ -6,11 +6,13 @@ that did not exist when they were drawn, and one more trial whose seed is drawn 
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kernelwright.judge import _nulls
+from kernelwright.judge import _touch as touch
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._limits import available_memory
 from kernelwright.judge._memory import Packed
@@ -27,7 +29,6 @@ FEWEST_POOL, MOST_POOL = 4, 64
 class Probe:
     """How a case depends on its inputs: the least work any kernel must do."""
 
-    flops: int
     reduction: float
     bytes_read: float
     bytes_written: float
@@ -47,9 +48,8 @@ class Seeds:
     def next(self) -> int:
         """Different every time; foretold only by who knows the master."""
         self._count += 1
-        mixed = (self.master + self._count) * 0x9E3779B97F4A7C15 & (1 << 64) - 1
-        mixed = (mixed ^ mixed >> 31) * 0xBF58476D1CE4E5B9 & (1 << 64) - 1
-        return (mixed ^ mixed >> 29) & (1 << 62) - 1
+        digest = hashlib.blake2b(f"{self.master} {self._count}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest) >> 2
 
 
 class Prepared(Reference):
@@ -67,6 +67,7 @@ class Prepared(Reference):
             self.use_weights(self.weight_seed)
             self.trials = [trial for case in task.cases for trial in self._trials(case)]
             self._gate()
+            self.touched = {case.name: list(self._touched(case)) for case in task.cases}
         except BaseException:
             self.close()
             raise
@@ -90,6 +91,19 @@ class Prepared(Reference):
                 self.skipped.append(f"{case.name}/{family}")
             else:
                 yield trial
+
+    def pair(self, case: Case) -> tuple[Trial, Trial]:
+        """Two given draws of a case."""
+        first, second, *_ = [trial for trial in self.trials if trial.case is case and trial.family == "given"]
+        return first, second
+
+    def _touched(self, case: Case) -> Iterator[Trial]:
+        """The first given draw, a little changed: what a cache with too small a key takes for the same."""
+        first, second = self.pair(case)
+        for family, inputs in touch.variants(first.inputs, second.inputs):
+            expected = self.expect(inputs, self.probes[case.name].reduction)
+            if expected.sound:
+                yield Trial(case, family, first.seed, inputs, expected)
 
     def _given(self, case: Case) -> Trial:
         trial = self.trial(case, "given", self.seeds.next())

@@ -6,6 +6,7 @@ of the result; whatever a candidate does to its own process cannot move either e
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ START_SECONDS = 120.0
 END_SECONDS = 10.0
 FREEZE_SECONDS = 5.0
 STEP_SECONDS = 3e-5
+LEFT = "closed its channel and lived on"
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "OMP_NUM_THREADS", "TZ")
 
 Serve = Callable[[Message], tuple[Message, tuple[int, ...]]]
@@ -224,13 +226,13 @@ class Worker:
             self._address = int(self.ask({"op": "attach"}, (stage.fd,), timeout=timeout)["address"])
             self._stage = stage
 
-    def stage(self, placed: Placed, *, timeout: float, guard: bool = False, previous: str = "drop") -> Message:
+    def stage(self, placed: Placed, *, timeout: float, guard: int = 0, keep: int = 1) -> Message:
         order = {
             "op": "stage",
             "tree": placed.tree,
             "leaves": placed.leaves,
             "guard": guard,
-            "previous": previous,
+            "keep": keep,
         }
         return self.ask(order, timeout=timeout)
 
@@ -266,12 +268,22 @@ class Worker:
         """Whether this address lies in the slots that inputs come from."""
         return self._stage is not None and 0 <= address - self._address < self._stage.slot_bytes * self._stage.slots
 
+    def input_mappings(self) -> int:
+        """How many pieces of its memory show the slots. One is right; more are a way to write over inputs unseen."""
+        if self._stage is None:
+            return 0
+        inode = str(os.fstat(self._stage.fd).st_ino)
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8", errors="replace") as lines:
+            ranges = [line.split(maxsplit=5)[0].split("-") for line in lines if line.split(maxsplit=5)[4] == inode]
+        joined = sum(1 for one, two in itertools.pairwise(ranges) if one[1] != two[0])
+        return joined + 1 if ranges else 0
+
     # Holding still
 
     def freeze(self) -> None:
         if not self._frozen:
             self._signal(signal.SIGSTOP)
-            self._until("tT")
+            self._until_stopped()
             self._frozen = True
 
     def thaw(self) -> None:
@@ -285,17 +297,18 @@ class Worker:
         except ProcessLookupError as error:
             raise Closed("the worker is gone") from error
 
-    def _until(self, states: str) -> None:
+    def _until_stopped(self) -> None:
+        """Every thread has to come to rest; one that waits for a core has not yet heard of the stop."""
         deadline = time.monotonic() + FREEZE_SECONDS
         while time.monotonic() < deadline:
-            if self._stat(0) in states:
+            if all(state in "tTZX" for state in self._thread_states()):
                 return
             time.sleep(STEP_SECONDS)  # not spinning: the threads to be stopped may need this core
         raise Silent("the worker could not be stopped")
 
     def page_faults(self) -> int:
         """How many pages the process has had to be given so far, by the kernel's count."""
-        return int(self._stat(7))
+        return int(_stat(f"/proc/{self.pid}/stat", 7) or 0)
 
     def cpu_seconds(self) -> float:
         """Processor time of all its threads so far, by the kernel's count."""
@@ -305,12 +318,13 @@ class Worker:
         except OSError as error:
             raise Closed("the worker is gone") from error
 
-    def _stat(self, field: int) -> str:
+    def _thread_states(self) -> list[str]:
+        folder = f"/proc/{self.pid}/task"
         try:
-            with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as stat:
-                return stat.read().rpartition(")")[2].split()[field]
+            threads = os.listdir(folder)
         except OSError as error:
             raise Closed("the worker is gone") from error
+        return [state for thread in threads if (state := _stat(f"{folder}/{thread}/stat", 0))]
 
     # Ending
 
@@ -331,7 +345,11 @@ class Worker:
     def died(self) -> End:
         """The end of a worker that closed its channel by itself."""
         time.sleep(0.01)
-        return self.finish(kill=self._alive())
+        if self._alive():
+            self.finish()
+            self.end = End(problem=LEFT)
+            return self.end
+        return self.finish(kill=False)
 
     def _alive(self) -> bool:
         deadline = time.monotonic() + 1.0
@@ -342,8 +360,26 @@ class Worker:
         return True
 
 
+def _stat(path: str, field: int) -> str:
+    """One field of a process's or thread's state, counted from behind its name; empty if it is gone."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[field]
+    except OSError:
+        return ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def verdict_of_end(end: End, stage: str) -> Rejection:
     """What a process's own end says about the candidate that ran in it."""
+    if end.problem == LEFT:
+        return Rejection(Status.TAMPER, f"closed the worker's channel to the judge during {stage}", stage=stage)
     shown = {"stage": stage, "output": end.output[-4000:], "signal": end.signal, "exit": end.exit}
     if end.signal == signal.SIGSYS:
         return Rejection(
@@ -354,6 +390,5 @@ def verdict_of_end(end: End, stage: str) -> Rejection:
     if end.signal == signal.SIGKILL:
         return Rejection(Status.OOM, f"was killed by the kernel during {stage}: out of memory", **shown)
     if end.signal is not None:
-        name = signal.Signals(end.signal).name
-        return Rejection(Status.CRASH, f"crashed with {name} during {stage}", **shown)
+        return Rejection(Status.CRASH, f"crashed with {_signal_name(end.signal)} during {stage}", **shown)
     return Rejection(Status.CRASH, f"ended its own process (exit code {end.exit}) during {stage}", **shown)

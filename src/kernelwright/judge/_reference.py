@@ -64,21 +64,14 @@ class Reference:
 
     # Weights
 
-    def use_weights(self, seed: int, worker: Worker | None = None) -> None:
-        """Gives the reference (and a compiled one) the weights of this seed."""
-        if worker is not None:
-            answer, fds = worker.ask_fds({"op": "weights", "seed": seed}, timeout=REFERENCE_SECONDS)
-            self._checked(answer)
-            os.close(fds[0])
-            return
+    def use_weights(self, seed: int, *, touch: bool = False) -> None:
+        """Gives the reference the weights of this seed; or (touch) changes only a few elements of those in force."""
         if self._weights is not None and self._weights[0] == seed:
             return
-        answer, fds = self._ask_fds({"op": "weights", "seed": seed})
+        answer, fds = self._ask_fds({"op": "weights", "seed": seed, "touch": touch})
         if self._weights is not None:
             os.close(self._weights[2])
         self._weights = (seed, answer["leaves"], fds[0])
-        for other in self._compiled.values():
-            self.use_weights(seed, other)
 
     def weights(self) -> tuple[list[dict[str, Any]], int]:
         """The weights now in force: where each lies in the shared memory behind the descriptor."""
@@ -145,7 +138,7 @@ class Reference:
             worker = self._start()
             self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": 0})
             assert self._weights is not None
-            self.use_weights(self._weights[0], worker)
+            self._ask(worker, {"op": "weights", "seed": self._weights[0], "touch": False})
             self._ask(worker, {"op": "compile", "mode": mode})
             self._compiled[mode] = worker
         return self._compiled[mode]

@@ -74,7 +74,8 @@ def build_root(disk_bytes: int) -> None:
     os.makedirs(root + "/proc")
     _kernel.mount("proc", root + "/proc", "proc", _kernel.MS_NOSUID | _kernel.MS_NODEV)
     _move_into(root)
-    _kernel.make_read_only_mount("/")
+    for path in ("/", "/proc"):
+        _kernel.make_read_only_mount(path)
 
 
 def _visible() -> Iterator[str]:

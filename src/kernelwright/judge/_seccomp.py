@@ -1,7 +1,7 @@
 """The system-call filter of a candidate's process.
 
 New processes and programs are refused with an error (honest code may ask and cope). Calls that only make sense
-as an attack on another process, on the sandbox or on a stop end the process with SIGSYS, which the judge reads as tampering.
+as an attack on another process, on the sandbox or on a stop end the process with SIGSYS: tampering, to the judge.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ OFFSET_ARCHITECTURE = 4
 OFFSET_ARGUMENTS = 16
 
 # Names by what happens to them; numbers by machine (the kernel's own tables).
-REFUSED = ("fork", "vfork", "execve", "execveat")
+# Memory in files would not count against the limits.
+REFUSED = ("fork", "vfork", "execve", "execveat", "memfd_create", "memfd_secret", "shmget")
 FATAL = (
     "timer_create",
     "mq_notify",
@@ -55,6 +56,11 @@ FATAL = (
     "open_tree",
     "move_mount",
     "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "swapon",
+    "process_madvise",
     "mount_setattr",
     "bpf",
     "perf_event_open",
@@ -82,6 +88,9 @@ NUMBERS = {
         "tgkill": 234,
         "prctl": 157,
         "fcntl": 72,
+        "memfd_create": 319,
+        "shmget": 29,
+        "swapon": 167,
         "timer_create": 222,
         "mq_notify": 244,
         "ptrace": 101,
@@ -117,6 +126,9 @@ NUMBERS = {
         "tgkill": 131,
         "prctl": 167,
         "fcntl": 25,
+        "memfd_create": 279,
+        "shmget": 194,
+        "swapon": 224,
         "timer_create": 107,
         "mq_notify": 184,
         "ptrace": 117,
@@ -151,6 +163,11 @@ COMMON = {
     "open_tree": 428,
     "move_mount": 429,
     "fsopen": 430,
+    "fsconfig": 431,
+    "fsmount": 432,
+    "fspick": 433,
+    "process_madvise": 440,
+    "memfd_secret": 447,
     "pidfd_getfd": 438,
     "mount_setattr": 442,
 }

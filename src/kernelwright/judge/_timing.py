@@ -18,6 +18,7 @@ import numpy as np
 from kernelwright.judge._check import Checker, Start, Wrong, only_ties
 from kernelwright.judge._compare import Deviation, Yardstick, describe_bad
 from kernelwright.judge._contestant import Contestant
+from kernelwright.judge._coverage import Observer
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._memory import NUMPY, Array, Leaf, Packed, Placed, count, is_dense
 from kernelwright.judge._prepared import Prepared
@@ -26,15 +27,16 @@ from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.tasks import Case, TaskError
 
-BLOCKS = 4
+BLOCKS = 3
 SETTLED_CALLS, MOST_WARM_CALLS, WARM_SECONDS, FEW_FAULTS = 3, 16, 2.0, 64
 KERNEL_SECONDS = 0.6
-FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 16, 40, 96
+FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 18, 24, 96
 QUICK_SECONDS = 3e-4
 PIECES, PIECE_BYTES = 48, 1024
-FULLY_VERIFIED = 1 / 5
+FULLY_VERIFIED = 1 / 6
 CALL_SECONDS = 120.0
-STILL_SECONDS = 5e-5
+STILL_SECONDS, SLICE_SECONDS = 2e-4, 2e-5
+WATCHED, MOST_WATCHED_CALLS, WATCH_SECONDS = 2, 3, 0.01
 PATIENCE_SECONDS, NAP_SECONDS = 1.0, 2e-3
 RESAMPLES = 1000
 CANDIDATE = "candidate"
@@ -129,12 +131,13 @@ class Timer:
         self._random = random.SystemRandom()
         self.contestants = 0
 
-    def time(self, case: Case) -> CaseTiming:
+    def time(self, case: Case, observer: Observer) -> CaseTiming:
         timing = CaseTiming(case.name, case.weight)
         trial = next(t for t in self._prepared.trials if t.case is case and t.family == "given")
         rounds, used = 0, 0
         pings: list[float] = []
-        for _ in range(BLOCKS):
+        looked_at = self._random.randrange(BLOCKS)
+        for number in range(BLOCKS):
             contestant = self._start()
             self.contestants += 1
             contestant.stage_name = "time"
@@ -142,9 +145,14 @@ class Timer:
                 mine = min(self.warm(contestant, trial))
                 theirs = [self.warm_baseline(worker, trial) for worker in self._baselines.values()]
                 rounds = rounds or _rounds(mine, theirs)
-                block = _Block(self, contestant, trial, timing, pings)
+                block = _Block(self, contestant, trial, timing, pings, observer)
                 timing.blocks.append(block.run(case, rounds, used))
                 used += rounds
+                if number == looked_at:
+                    contestant.worker.thaw()
+                    if observer.in_doubt:
+                        observer.check(contestant, trial)
+                    contestant.check_idle()
             finally:
                 self._thaw(contestant)
                 contestant.close()
@@ -161,7 +169,7 @@ class Timer:
         settled = 0
         while settled < SETTLED_CALLS and len(seconds) < MOST_WARM_CALLS and sum(seconds) < WARM_SECONDS:
             before = self._faults(contestant)
-            _, answer = contestant.call(trial.inputs, slot=len(seconds) % SLOTS, previous="poison")
+            _, answer = contestant.call(trial.inputs, slot=len(seconds) % SLOTS)
             settled = settled + 1 if self._faults(contestant) - before < FEW_FAULTS else 0
             seconds.append(answer.seconds)
         return seconds
@@ -186,6 +194,16 @@ class Timer:
         pool = self._prepared.pool(case, index + 1)
         return pool[index] if index < len(pool) else self._prepared.refresh(case, index % len(pool))
 
+    def trials(self, case: Case) -> list[Trial]:
+        return [trial for trial in self._prepared.trials if trial.case is case]
+
+    def judge_answer(self, contestant: Contestant, trial: Trial, answer: Answer) -> None:
+        try:
+            self._checker.judge_answer(contestant, trial, answer)
+        except Wrong as wrong:
+            contestant.worker.thaw()
+            raise self._checker.diagnose(contestant, wrong) from wrong
+
     def wrong(self, contestant: Contestant, wrong: Wrong) -> Rejection:
         return self._checker.diagnose(contestant, wrong)
 
@@ -194,10 +212,16 @@ class _Block:
     """Rounds in one process of the candidate."""
 
     def __init__(
-        self, timer: Timer, contestant: Contestant, trial: Trial, timing: CaseTiming, pings: list[float]
+        self,
+        timer: Timer,
+        contestant: Contestant,
+        trial: Trial,
+        timing: CaseTiming,
+        pings: list[float],
+        observer: Observer,
     ) -> None:
         self._timer, self._contestant, self._trial, self._timing = timer, contestant, trial, timing
-        self._pings = pings
+        self._pings, self._observer = pings, observer
         self._random = random.SystemRandom()
         self._stopped = _Stopped(contestant.worker)
         self._workers: dict[str, Worker] = {**timer.baselines, CANDIDATE: contestant.worker}
@@ -205,7 +229,10 @@ class _Block:
     def run(self, case: Case, rounds: int, used: int) -> dict[str, list[float]]:
         samples: dict[str, list[float]] = {name: [] for name in self._workers}
         fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
+        watched = {self._random.randrange(rounds) for _ in range(WATCHED)}
         for index in range(rounds):
+            if index in watched:
+                self._watch()
             order = list(self._workers)
             self._round(
                 self._contents(case, used + index),
@@ -231,13 +258,31 @@ class _Block:
         looks = {name: self._turn(name, samples, fully) for name in order}
         self._verify(looks, inputs, fully)
 
+    def _watch(self) -> None:
+        """Calls between the rounds, not timed but watched and checked, on trials of every family.
+
+        The process cannot tell them from timed calls: whoever works here, and how well, does so there too.
+        """
+        start = time.monotonic()
+        for slot in range(MOST_WATCHED_CALLS):
+            trial = self._random.choice(self._timer.trials(self._trial.case))
+            placed = self._timer.prepared.room(trial.inputs).place(trial.inputs, slot % SLOTS)
+            self._seat(CANDIDATE, placed)
+            self._timer.prepared.room(trial.inputs).fill(placed)
+            answer = self._observer.watch(self._contestant)
+            self._stopped.begin()
+            self._timer.judge_answer(self._contestant, trial, answer)
+            self._contestant.check_mappings()
+            if time.monotonic() - start > WATCH_SECONDS:
+                return
+
     def _seat(self, name: str, placed: Placed) -> None:
         worker = self._workers[name]
         if name == CANDIDATE:
             with self._contestant.judged():
                 self._stopped.check()
                 worker.thaw()
-                self._contestant.lay_placed(placed, previous="poison")
+                self._contestant.lay_placed(placed)
                 self._stopped.begin()
             return
         worker.freeze()
@@ -267,10 +312,12 @@ class _Block:
             worker.freeze()
         else:
             answer = self._contestant.go()
+            with self._contestant.judged():
+                self._stopped.begin()
             self._contestant.check_structure(answer, self._trial.expected)
+            self._contestant.check_earlier()
             with self._contestant.judged():
                 look = _Look(worker, answer, self._random, fully)
-                self._stopped.begin()
         samples[name].append(answer.seconds)
         return look
 
@@ -321,7 +368,10 @@ class _Stopped:
 
     def begin(self) -> None:
         self._worker.freeze()
-        self._since = self._worker.cpu_seconds()
+        self._since = None
+        while self._since != (now := self._worker.cpu_seconds()):  # the last time slice may be charged late
+            self._since = now
+            time.sleep(SLICE_SECONDS)
 
     def check(self) -> None:
         """Ends the watch, or raises if the candidate ran meanwhile."""
@@ -350,8 +400,10 @@ class _Look:
         return self._pieces[index]
 
     def whole(self, index: int) -> Array:
+        """All of it. Copied where outputs might share the reader's buffer; for one output that would only cost."""
         if index not in self._whole:
-            self._whole[index] = self._worker.reader.tensor(self.answer.leaves[index])
+            values = self._worker.reader.tensor(self.answer.leaves[index])
+            self._whole[index] = values.copy() if len(self.answer.leaves) > 1 else values
         return self._whole[index]
 
     def values_at(self, index: int, other: _Look) -> Array:

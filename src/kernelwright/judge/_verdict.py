@@ -13,7 +13,7 @@ FORMAT = 1
 
 def source_hash(source: str) -> str:
     """What a candidate is known by."""
-    return hashlib.sha256(source.encode()).hexdigest()
+    return hashlib.sha256(source.encode(errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

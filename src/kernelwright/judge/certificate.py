@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from kernelwright.judge._judge import BASELINES
+from kernelwright.judge._status import Status
 from kernelwright.judge._verdict import Verdict, source_hash
 from kernelwright.tasks import Task, TaskError
 
@@ -59,11 +61,24 @@ def read(text: str) -> Claim:
         task = Task.from_wire(content["task"])
         claim = Claim(task, content["candidate"], tuple(content["baselines"]), content["verdict"])
         hashes = (claim.verdict["task"], claim.verdict["candidate"])
-    except (KeyError, TypeError, TaskError) as error:
+        found = (task.hash, source_hash(claim.candidate))
+        _check_form(claim)
+    except (KeyError, TypeError, ValueError, AttributeError, TaskError) as error:
         raise BrokenCertificate(f"the certificate is damaged: {error}") from error
-    if hashes != (task.hash, source_hash(claim.candidate)):
+    if hashes != found:
         raise BrokenCertificate("the task or the candidate was changed after the certificate was written")
     return claim
+
+
+def _check_form(claim: Claim) -> None:
+    """Touches what a review will read, so that damage is found before anything is judged."""
+    Status(claim.verdict["status"])
+    dict(claim.verdict["machine"])
+    for ratio in claim.verdict["speedup"].values():
+        _spelled(ratio)
+    unknown = set(claim.baselines) - set(BASELINES)
+    if unknown:
+        raise ValueError(f"unknown baselines {sorted(unknown)}")
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -87,7 +102,8 @@ def review(claim: Claim, verdict: Verdict) -> Review:
     same_machine = claimed["machine"].get("cpu") == verdict.machine.get("cpu")
     if not same_machine:
         found.lines.append(f"note: claimed on {claimed['machine'].get('cpu')}, judged on {verdict.machine.get('cpu')}")
-    found.add(claimed["status"] == verdict.status, f"status {claimed['status']} claimed, {verdict.status} found")
+    same = claimed["status"] == verdict.status or (claimed["status"] == Status.UNTIMED and verdict.accepted)
+    found.add(same, f"status {claimed['status']} claimed, {verdict.status} found")
     for name, ratio in claimed.get("speedup", {}).items():
         now = verdict.speedup.get(name)
         if now is None:

@@ -13,6 +13,7 @@ from kernelwright.native._compile import compile_source
 from kernelwright.native._cpp import cpp
 from kernelwright.native._errors import CompileError, NativeCallError, ToolchainError
 from kernelwright.native._library import Library
+from kernelwright.native._mute import mute
 from kernelwright.native._source import Source
 from kernelwright.native._toolchain import Toolchain, install_command, toolchain
 
@@ -29,6 +30,7 @@ __all__ = [
     "compile_source",
     "cpp",
     "install_command",
+    "mute",
     "set_builder",
     "toolchain",
 ]

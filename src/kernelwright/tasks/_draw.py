@@ -63,8 +63,15 @@ def _laid_out(drawn: torch.Tensor, layout: str) -> torch.Tensor:
         case "transposed":
             return drawn.transpose(-1, -2).contiguous().transpose(-1, -2)
         case "strided":
-            buffer = drawn.new_zeros((*drawn.shape[:-1], 2 * drawn.shape[-1]))
+            buffer = _filler(drawn, (*drawn.shape[:-1], 2 * drawn.shape[-1]))
             return buffer[..., ::2].copy_(drawn)
         case "offset":
             return drawn.new_zeros(drawn.numel() + 1)[1:].view(drawn.shape).copy_(drawn)
     return drawn
+
+
+def _filler(like: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    """What lies between strided elements: nothing that could pass for a harmless zero."""
+    if like.is_floating_point():
+        return like.new_full(shape, float("nan"))
+    return like.new_full(shape, True if like.dtype == torch.bool else torch.iinfo(like.dtype).max)

@@ -25,7 +25,8 @@ def load_task(spec: str | Path, *, constants: Mapping[str, Setting] | None = Non
         mode: `train` or `eval` in place of what the task says.
     """
     if isinstance(spec, str) and spec.startswith("suite:"):
-        raise TaskError(f"no suite named {spec.removeprefix('suite:')!r} is known here.", spec)
+        what = f"no suite named {spec.removeprefix('suite:')!r} is known here."
+        raise TaskError(what, spec, "Name a .py file or a task folder.")
     path = Path(spec)
     with located(str(path)):
         return _load_path(path, dict(constants or {}), mode)

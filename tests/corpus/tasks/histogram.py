@@ -1,8 +1,8 @@
 import torch
 import torch.nn as nn
 
-size = 120_000
-bins = 64
+size = 60_000
+bins = 4
 
 
 class Model(nn.Module):

@@ -1,9 +1,9 @@
 import torch
 import torch.nn as nn
 
-rows = 500
-width = 40
-segments = 30
+rows = 3000
+width = 8
+segments = 3
 
 
 class Model(nn.Module):

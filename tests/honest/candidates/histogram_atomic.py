@@ -25,6 +25,6 @@ extern "C" void histogram(const int64_t* x, int64_t* bins, int64_t count, int64_
 
 class ModelNew(torch.nn.Module):
     def forward(self, x):
-        bins = torch.empty(64, dtype=torch.int64)
-        lib.histogram(x, bins, x.numel(), 64)
+        bins = torch.empty(4, dtype=torch.int64)
+        lib.histogram(x, bins, x.numel(), 4)
         return bins

@@ -1,7 +1,7 @@
 # entry: from the last element to the first
 # task: row_sum
 # expect: CORRECT
-"""Walks every row backwards, two interleaved sums."""
+"""Walks every row backwards, three interleaved sums."""
 
 import torch
 
@@ -14,14 +14,15 @@ lib = native.cpp(
 extern "C" void row_sum(const float* x, float* y, int64_t rows, int64_t cols) {
     for (int64_t r = 0; r < rows; r++) {
         const float* a = x + r * cols;
-        float even = 0.0f, odd = 0.0f;
+        float first = 0.0f, second = 0.0f, third = 0.0f;
         int64_t c = cols - 1;
-        for (; c >= 1; c -= 2) {
-            odd += a[c];
-            even += a[c - 1];
+        for (; c >= 2; c -= 3) {
+            first += a[c];
+            second += a[c - 1];
+            third += a[c - 2];
         }
-        if (c == 0) even += a[0];
-        y[r] = even + odd;
+        for (; c >= 0; c--) first += a[c];
+        y[r] = first + (second + third);
     }
 }
 """

@@ -4,8 +4,8 @@
 // Pooled (the rule). A freed block is kept and given to the next request of its size, so that in the steady state no
 // page is faulted in while anything is timed: neither in a candidate nor in a baseline.
 //
-// Guarded (while checking). Every block has pages of its own, filled with a pattern that is a huge number in every
-// float format, its end against a page that may not be touched.
+// Guarded (while checking). Every block has pages of its own, filled with a byte that makes NaN or a huge number in
+// every float format, its end against a page that may not be touched.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
@@ -16,18 +16,18 @@
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-enum { PAGE = 4096, LARGE = 1 << 16, EDGE = 64, KEPT = 512, PATTERN = 0xFE, AFTER = 0xA5 };
+enum { PAGE = 4096, LARGE = 1 << 16, EDGE = 64, KEPT = 512 };
 static const size_t RESERVE = (size_t)1 << 36;
 
-struct head { size_t mapped, size; void *user; };
+struct head { size_t mapped, size; void *user; unsigned char pattern; };
 struct region { char *start; size_t used; };
 
-static volatile int awake;
+static volatile int awake;  // the pattern to fill guarded blocks with; 0: not guarding
 static struct region guards, pool;
 static struct head *kept[KEPT], *kept_guards[KEPT];
 static volatile char busy;
 
-void kernelwright_guard(int on) { awake = on; }
+void kernelwright_guard(int pattern) { awake = pattern; }
 
 // Address space is taken before any limit is set; memory only when it is used, and then it counts as data.
 __attribute__((constructor)) static void reserve(void) {
@@ -86,9 +86,8 @@ static void *guarded(size_t align, size_t size) {
     head->mapped = total;
     head->size = size;
     head->user = user;
-    memset(base + PAGE, AFTER, user - (base + PAGE));
-    memset(user, PATTERN, size);
-    memset(user + size, AFTER, end - (uintptr_t)(user + size));
+    head->pattern = awake;
+    memset(base + PAGE, head->pattern, end - (uintptr_t)(base + PAGE));
     return user;
 }
 
@@ -100,14 +99,14 @@ static struct head *head_of(void *p) {
 
 static void check_edges(const struct head *head) {
     const char *base = (const char *)head, *user = head->user, *end = base + head->mapped - PAGE;
-    for (const char *q = base + PAGE; q < user; q++) if ((unsigned char)*q != AFTER) __builtin_trap();
-    for (const char *q = user + head->size; q < end; q++) if ((unsigned char)*q != AFTER) __builtin_trap();
+    for (const char *q = base + PAGE; q < user; q++) if ((unsigned char)*q != head->pattern) __builtin_trap();
+    for (const char *q = user + head->size; q < end; q++) if ((unsigned char)*q != head->pattern) __builtin_trap();
 }
 
 static void free_guarded(void *p) {
     struct head *head = head_of(p);
     check_edges(head);
-    memset(head->user, PATTERN, head->size);
+    memset(head->user, head->pattern, head->size);
     to_shelf(kept_guards, head);
 }
 

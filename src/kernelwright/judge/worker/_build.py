@@ -12,6 +12,7 @@ from kernelwright.judge.worker._driver import failure
 
 
 def main(channel: Channel) -> None:
+    os.environ.pop("LD_PRELOAD", None)  # the compiler is no candidate
     if not os.path.isdir(os.environ["TMPDIR"]):
         os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
     message, fds = channel.receive_fds()

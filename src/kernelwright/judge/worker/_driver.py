@@ -22,6 +22,7 @@ from kernelwright.judge.worker._tensors import Mapping, describe_tree, exact_ten
 
 POISON = 0xFF
 GLANCES = 16
+KEPT_BYTES = 512 << 20
 TRACEBACK_LINES = 40
 
 
@@ -34,7 +35,7 @@ class Driver:
         self._slots: Mapping | None = None
         self._arguments: list[Any] = []
         self._result: Any = None
-        self._kept: list[Any] = []
+        self._earlier: list[Any] = []
         self._places: list[float] = []
         self._guard = _guard_switch()
 
@@ -62,10 +63,10 @@ class Driver:
     def do_stage(self, message: Message) -> Message:
         """Makes ready everything that a call needs, so that the call itself is nothing but the call."""
         assert self._slots is not None
-        self._settle(message.get("previous", "drop"))
+        self._retire(message["keep"])
         leaves = [self._slots.tensor(leaf) for leaf in message["leaves"]]
         self._arguments = decode(message["tree"], leaves)
-        self._guard(message.get("guard", False))
+        self._guard(message["guard"])
         self._places = [random.random() for _ in range(GLANCES)]
         return {"op": "staged"}
 
@@ -75,6 +76,8 @@ class Driver:
 
     def do_go(self, message: Message) -> Message:
         assert self.forward is not None
+        if self._result is not None:
+            self._earlier.append(self._result)
         self._result = self.forward(*self._arguments)
         return {"op": "done", "n": message["n"], **self._described()}
 
@@ -84,15 +87,11 @@ class Driver:
         tree, leaves = describe_tree(self._result)
         return {"tree": tree, "leaves": leaves, "early": early}
 
-    def _settle(self, what: str) -> None:
-        """What becomes of the last result: kept alive, or overwritten and dropped."""
-        if what == "keep":
-            self._kept.append(self._result)
-        elif what == "poison":
-            for tensor in _tensors_of(self._result):
+    def _retire(self, keep: int) -> None:
+        """The last few results stay as they are: the judge may look again. Older ones are overwritten and dropped."""
+        while len(self._earlier) > keep or (len(self._earlier) > 1 and _bytes(self._earlier) > KEPT_BYTES):
+            for tensor in _tensors_of(self._earlier.pop(0)):
                 self._poison(tensor)
-            self._kept.clear()
-        self._result = None
 
     def _poison(self, tensor: torch.Tensor) -> None:
         if tensor.is_contiguous() and not self._protected(tensor.data_ptr()):
@@ -112,6 +111,10 @@ class Driver:
         return ()
 
 
+def _bytes(results: list[Any]) -> int:
+    return sum(span(tensor) for result in results for tensor in _tensors_of(result))
+
+
 def _tensors_of(value: Any) -> list[torch.Tensor]:
     if exact_tensor(value):
         return [value]
@@ -122,13 +125,13 @@ def _tensors_of(value: Any) -> list[torch.Tensor]:
     return []
 
 
-def _guard_switch() -> Callable[[bool], None]:
+def _guard_switch() -> Callable[[int], None]:
     """Turns the guarding allocator on and off, where it was loaded into this process."""
     try:
         switch = ctypes.CDLL(None).kernelwright_guard
     except AttributeError:
-        return lambda on: None
-    return lambda on: switch(int(on))
+        return lambda pattern: None
+    return lambda pattern: switch(pattern)
 
 
 def failure(error: BaseException) -> Message:

@@ -1,7 +1,7 @@
 """Value families: what the judge does to drawn floats so that no single distribution can be gamed.
 
-Every family maps elements one by one and keeps zeros zero (`shifted` steps aside where there are zeros), so that
-triangular, symmetric, diagonal or masked inputs keep the structure an honest kernel may rely on.
+Every family keeps zeros zero (two step aside where there are zeros) and square matrices symmetric if they were,
+so that triangular, symmetric, diagonal or masked inputs keep the structure an honest kernel may rely on.
 """
 
 from __future__ import annotations
@@ -39,6 +39,44 @@ def _shifted(x: torch.Tensor) -> torch.Tensor | None:
     return None if bool((x == 0).any()) else x + 4 * _rms(x)
 
 
+def _below(x: torch.Tensor) -> torch.Tensor | None:
+    """Everything far below zero: what starts from zero is never reached."""
+    return None if bool((x == 0).any()) else -64 * (x.abs() + 1.5 * _rms(x))
+
+
+def _ends(x: torch.Tensor) -> torch.Tensor | None:
+    """The first and last elements of every row carry nearly everything; in square matrices, the corners."""
+    changed = x.clone()
+    if _square(x):
+        changed[..., 0, 0] *= 1000
+        changed[..., -1, -1] *= 1000
+        return changed
+    edge = min(2, x.shape[-1])
+    changed[..., :edge] *= 1000
+    if x.shape[-1] >= 2 * edge:
+        changed[..., -edge:] *= 1000
+    return changed
+
+
+def _mixed(x: torch.Tensor) -> torch.Tensor | None:
+    """Rows of very different size, small ones first: what a look at the beginning would misjudge."""
+    if x.dim() < 2 or _square(x):
+        return None
+    rows = x.shape[0]
+    scale = torch.logspace(-2, 2, rows, dtype=torch.float64) * (0.5 + torch.rand(rows, dtype=torch.float64))
+    return (x.double() * scale.view(-1, *[1] * (x.dim() - 1))).to(x.dtype)
+
+
+def _plateau(x: torch.Tensor) -> torch.Tensor | None:
+    """A third of the elements nearly equal and large: no few stand out."""
+    scale = _rms(x)
+    return torch.where(x.abs() >= scale, x.sign() * scale * 5 + x / 2, x / 10) if scale else None
+
+
+def _square(x: torch.Tensor) -> bool:
+    return x.dim() >= 2 and x.shape[-1] == x.shape[-2]
+
+
 def _sorted(x: torch.Tensor) -> torch.Tensor | None:
     return x.sort(dim=-1).values if x.dim() else None
 
@@ -50,6 +88,10 @@ FAMILIES: dict[str, Family] = {
     "large": lambda x: x * 64,
     "small": lambda x: x / 64,
     "shifted": _shifted,
+    "below": _below,
+    "ends": _ends,
+    "mixed": _mixed,
+    "plateau": _plateau,
     "constant": lambda x: torch.full_like(x, _rms(x)),
     "sorted": _sorted,
 }
@@ -61,10 +103,11 @@ def apply_family(name: str, tensors: list[torch.Tensor]) -> list[torch.Tensor] |
     changed: list[torch.Tensor] = []
     touched = name == "given"
     for tensor in tensors:
-        new = family(tensor) if tensor.is_floating_point() and tensor.numel() > 1 else tensor
-        if new is None:
+        new = family(tensor) if tensor.is_floating_point() and tensor.numel() > 1 else None
+        if new is None and name in ("shifted", "below") and tensor.is_floating_point():
             return None
-        touched |= new is not tensor
+        touched |= new is not None
+        new = tensor if new is None else new
         changed.append(_like(new, tensor))
     return changed if touched else None
 

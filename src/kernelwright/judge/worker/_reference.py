@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from kernelwright.judge._channel import Channel, Message
+from kernelwright.judge._memory import NUMPY
 from kernelwright.judge._tree import Tree, decode, encode, foreign
-from kernelwright.judge.worker._driver import Driver
+from kernelwright.judge.worker._driver import Driver, failure
 from kernelwright.judge.worker._families import apply_family
-from kernelwright.judge.worker._tensors import exact_tensor, pack
+from kernelwright.judge.worker._tensors import dtype_name, exact_tensor, pack
 from kernelwright.tasks import Case, Task
 from kernelwright.tasks._draw import draw_input
 
@@ -63,6 +63,8 @@ class Reference(Driver):
         self._module = _load(self.task.source)
         init = self._constructor_arguments()
         self._model = _raising("Model(...)", lambda: self._module_attribute("Model")(*decode(init, [])))
+        if not isinstance(self._model, torch.nn.Module):
+            raise BrokenTask("the reference's Model is no torch.nn.Module", "derive it: class Model(torch.nn.Module)")
         self._model.train(self.task.mode == "train")
         self._initial = {name: value.clone() for name, value in self._state().items()}
         self.forward = self._model
@@ -97,7 +99,8 @@ class Reference(Driver):
         generator = torch.Generator().manual_seed(message["seed"])
         state = self._state()
         for name, value in state.items():
-            value.data.copy_(_redrawn(self._initial[name], generator, name in self._parameters()))
+            new = _redrawn(self._initial[name], generator, name in self._parameters())
+            value.data.copy_(_touched(value.data, new, generator) if message["touch"] else new)
         self._wide = None
         fd, leaves = pack([value.data.contiguous() for value in state.values()], "weights")
         named = [{**leaf, "name": name} for leaf, name in zip(leaves, state, strict=True)]
@@ -124,6 +127,7 @@ class Reference(Driver):
                 f"get_inputs() returns a {kind}",
                 "return tensors, numbers, or lists, tuples and dicts of them",
             )
+        _check_dtypes("get_inputs() returns", leaves)
         torch.manual_seed(message["seed"])
         changed = apply_family(message["family"], leaves)
         if changed is None:
@@ -171,6 +175,7 @@ class Reference(Driver):
             "tree": plain.tree,
             "leaves": leaves,
             "dense": [_dense(leaf) for leaf in plain.leaves],
+            "contiguous": [leaf.is_contiguous() for leaf in plain.leaves],
             "aliases": _aliases(plain.leaves, arguments),
             "precision": precision,
         }, fd
@@ -213,16 +218,13 @@ class Reference(Driver):
         shared: list[torch.Tensor] = []
         tree = encode(self._arguments, exact_tensor, shared)
         leaves = [leaf.clone() for leaf in shared]
-        self._arguments = arguments = decode(tree, leaves)
+        self._arguments = decode(tree, leaves)
         floats = [leaf for leaf in leaves if leaf.is_floating_point() and leaf.numel()]
         base = self._leaves_of_call()
         shares, length = self._sensitivities(floats, base)
-        with FlopCounterMode(display=False) as counter:
-            self._model(*arguments)
         bytes_read = sum(share * leaf.numel() * leaf.element_size() for share, leaf in zip(shares, floats, strict=True))
         return {
             "op": "probed",
-            "flops": counter.get_total_flops(),
             "reduction": max(1.0, length),
             "bytes_read": bytes_read,
             "bytes_written": sum(leaf.numel() * leaf.element_size() for leaf in base),
@@ -279,7 +281,16 @@ def _outputs(result: Any) -> Outputs:
     if not leaves:
         what = "nothing" if result is None else f"{type(result).__name__}, which holds no tensor"
         raise BrokenTask(f"the reference returns {what}", "end forward with `return` and a tensor")
+    _check_dtypes("the reference returns", leaves)
+    if not any(leaf.numel() for leaf in leaves):
+        raise BrokenTask("the reference's output has no elements", "choose sizes so that the output depends on them")
     return Outputs(tree, leaves)
+
+
+def _check_dtypes(what: str, leaves: list[torch.Tensor]) -> None:
+    unknown = [name for leaf in leaves if (name := dtype_name(leaf.dtype)) not in NUMPY]
+    if unknown:
+        raise BrokenTask(f"{what} {unknown[0]}, which cannot be compared here", "use real numbers: view_as_real(x)")
 
 
 def _load(source: str) -> types.ModuleType:
@@ -296,6 +307,8 @@ def _raising(what: str, action: Callable[[], Any]) -> Any:
     except BrokenTask:
         raise
     except Exception as error:
+        if failure(error)["kind"] == "memory":
+            raise
         raise BrokenTask(f"{what} raises {type(error).__name__}: {error}", "run it on its own and mend it") from error
 
 
@@ -323,6 +336,13 @@ def _redrawn(value: torch.Tensor, generator: torch.Generator, parameter: bool) -
     if spread > 0:
         return (value.double().mean() + spread * noise).to(value.dtype)
     return (value + 0.2 * noise).to(value.dtype)
+
+
+def _touched(old: torch.Tensor, new: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """The old values with one element in a thousand, at least one, taken from the new."""
+    change = torch.rand(old.shape, generator=generator) < 1e-3
+    change.view(-1)[int(torch.randint(old.numel(), (1,), generator=generator))] = True
+    return torch.where(change, new, old)
 
 
 def _doubled(value: Any) -> Any:
