@@ -151,8 +151,9 @@ def _bubblewrap(scratch: Path) -> list[str]:
     program = shutil.which("bwrap")
     if program is None:
         return []
-    wrap = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all"]
-    for folder in (str(scratch), str(_inductor_cache())):
+    # No --proc: it covers parts of /proc, and the kernel then refuses the candidates a /proc of their own.
+    wrap = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    for folder in ("/proc", str(scratch), str(_inductor_cache())):
         wrap += ["--bind", folder, folder]
     wrap += ["--die-with-parent", "--"]
     works = subprocess.run([*wrap, "/bin/true"], capture_output=True, check=False).returncode == 0

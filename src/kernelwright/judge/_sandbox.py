@@ -72,10 +72,9 @@ def build_root(disk_bytes: int) -> None:
         size = f"size={disk_bytes},mode=1777"
         _kernel.mount("tmpfs", root + path, "tmpfs", _kernel.MS_NOSUID | _kernel.MS_NODEV, size)
     os.makedirs(root + "/proc")
-    _kernel.mount("proc", root + "/proc", "proc", _kernel.MS_NOSUID | _kernel.MS_NODEV)
+    _kernel.mount("proc", root + "/proc", "proc", _kernel.MS_NOSUID | _kernel.MS_NODEV | _kernel.MS_RDONLY)
     _move_into(root)
-    for path in ("/", "/proc"):
-        _kernel.make_read_only_mount(path)
+    _kernel.make_read_only_mount("/")
 
 
 def _visible() -> Iterator[str]:
