@@ -49,7 +49,7 @@ def allowed(own: Deviation, dtype: str, reduction: float, precision: str) -> Dev
     extra = PRECISION_CLASS[precision]
     return Deviation(
         max(RMS_FACTOR * own.rms, floor) + 2 * extra,
-        max(PEAK_FACTOR * own.peak, 5 * floor) + 8 * extra,
+        max(PEAK_FACTOR * own.peak, 5 * floor) + 16 * extra,
     )
 
 

@@ -291,12 +291,8 @@ class _Hearing:
                 trial = next(t for t in self._prepared.trials if t.case is case)
                 self._observers[case.name].check(contestant, trial)
             self._judge_work_patiently()
-            if self._prepared.task.library != "allowed" and self._libraries_work():
+            if self._prepared.task.library != "allowed":
                 self._without_kernels()
-
-    def _libraries_work(self) -> bool:
-        policy = self._prepared.task.library
-        return any(observer.coverage.seconds(policy)[1] > 0 for observer in self._observers.values())
 
     def _without_kernels(self) -> None:
         """Its own kernels switched off, in a process of its own: if the answer is still right, they are decoys."""

@@ -103,6 +103,6 @@ def _import(source: str) -> Any:
 
 def main(channel: Channel) -> None:
     private = tempfile.mkdtemp(dir=None if os.path.isdir(os.environ["TMPDIR"]) else "/tmp")
-    os.environ.update(TMPDIR=private, HOME=private)
+    os.environ.update(TMPDIR=private, HOME=private, TORCHINDUCTOR_CACHE_DIR=private)
     tempfile.tempdir = private
     Candidate(channel).run()

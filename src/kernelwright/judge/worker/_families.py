@@ -55,6 +55,8 @@ def _ends(x: torch.Tensor) -> torch.Tensor | None:
     changed[..., :edge] *= 1000
     if x.shape[-1] >= 2 * edge:
         changed[..., -edge:] *= 1000
+    for corner in (0, -1):  # and most of all the very first and the very last
+        changed[(corner,) * x.dim()] *= 30
     return changed
 
 
@@ -63,7 +65,7 @@ def _mixed(x: torch.Tensor) -> torch.Tensor | None:
     if x.dim() < 2 or _square(x):
         return None
     rows = x.shape[0]
-    scale = torch.logspace(-2, 2, rows, dtype=torch.float64) * (0.5 + torch.rand(rows, dtype=torch.float64))
+    scale = torch.logspace(-2, 1.5, rows, dtype=torch.float64) * (0.5 + torch.rand(rows, dtype=torch.float64))
     return (x.double() * scale.view(-1, *[1] * (x.dim() - 1))).to(x.dtype)
 
 
