@@ -57,26 +57,19 @@ class Checker:
         self.record = Record()
         self._random = random.Random(prepared.seeds.next())
 
-    def check(self, contestant: Contestant, extra: list[Trial], *, families: int | None = None) -> None:
-        """Raises the Rejection that the candidate has earned, if any.
-
-        `families`: how many families a case is tried on here, chosen in secret, where others follow while it is timed.
-        """
+    def check(self, contestant: Contestant, extra: list[Trial]) -> None:
+        """Raises the Rejection that the candidate has earned, if any."""
         contestant.stage_name = "check"
         try:
-            self._all_trials(contestant, extra, families)
+            self._all_trials(contestant, extra)
             for case in self._prepared.task.cases:
                 self._state(contestant, *self._prepared.pair(case), self._prepared.touched[case.name])
         except Wrong as wrong:
             raise self.diagnose(contestant, wrong) from wrong
 
-    def _all_trials(self, contestant: Contestant, extra: list[Trial], families: int | None) -> None:
-        order = list(extra)
-        for case in self._prepared.task.cases:
-            pair = self._prepared.pair(case)
-            others = [trial for trial in self._prepared.trials if trial.case is case and trial not in pair]
-            self._random.shuffle(others)
-            order += others[:families]
+    def _all_trials(self, contestant: Contestant, extra: list[Trial]) -> None:
+        pairs = [trial for case in self._prepared.task.cases for trial in self._prepared.pair(case)]
+        order = [*(trial for trial in self._prepared.trials if trial not in pairs), *extra]
         self._random.shuffle(order)
         for trial in order:
             self.one(contestant, trial)

@@ -30,7 +30,6 @@ from kernelwright.tasks import Task
 BASELINES = ("eager", "compile", "max-autotune")
 MOST_PREPARED = 8
 SECOND_LOOKS = 3
-FAMILIES_BEFORE_TIMING = 6
 MOST_NEIGHBOURS = 2
 COMPILE_MODES = {"compile": "default", "max-autotune": "max-autotune"}
 
@@ -241,7 +240,7 @@ class _Hearing:
         with self._during("check", "check"):
             fresh = self._fresh_trials()
             try:
-                self._checker.check(contestant, fresh, families=FAMILIES_BEFORE_TIMING if self._timed else None)
+                self._checker.check(contestant, fresh)
                 if not self._timed:
                     contestant.check_idle()
                 if self._prepared.task.weights == "live" and self._prepared.weight_shapes:
