@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -41,12 +42,11 @@ def run(
 
 
 def _table(verdicts: dict[str, Verdict]) -> Table:
-    table = Table(title="Verdicts", title_justify="left")
-    for heading in ("candidate", "status", "ms", "over eager", "over torch.compile", "own code", "judged in"):
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in ("candidate", "status", "ms", "over eager", "over compile", "took"):
         table.add_column(heading, no_wrap=True)
     for name, verdict in verdicts.items():
         colour = "green" if verdict.accepted else "red"
-        own = "" if verdict.coverage is None else f"{verdict.coverage:.0%}"
         time = f"{verdict.time_ms['candidate']:.3g}" if verdict.time_ms else ""
         table.add_row(
             name,
@@ -54,8 +54,7 @@ def _table(verdicts: dict[str, Verdict]) -> Table:
             time,
             _ratio(verdict, "eager"),
             _ratio(verdict, "compile"),
-            own,
-            f"{verdict.seconds['total']:.1f} s",
+            f"{verdict.seconds['total']:.0f} s",
         )
     return table
 

@@ -65,12 +65,12 @@ def build_root(disk_bytes: int) -> None:
     root = next(path for path in STAGING if os.path.isdir(path))
     _kernel.mount("none", "/", None, _kernel.MS_REC | _kernel.MS_PRIVATE)
     _kernel.mount("tmpfs", root, "tmpfs", _kernel.MS_NOSUID | _kernel.MS_NODEV, "size=4m,mode=755")
-    for source in _visible():
-        _show(root, source)
-    for path in ("/tmp", "/dev/shm"):
+    for path in ("/tmp", "/dev/shm"):  # before the rest: what must be seen may itself lie below /tmp
         os.makedirs(root + path)
         size = f"size={disk_bytes},mode=1777"
         _kernel.mount("tmpfs", root + path, "tmpfs", _kernel.MS_NOSUID | _kernel.MS_NODEV, size)
+    for source in _visible():
+        _show(root, source)
     os.makedirs(root + "/proc")
     _kernel.mount("proc", root + "/proc", "proc", _kernel.MS_NOSUID | _kernel.MS_NODEV | _kernel.MS_RDONLY)
     _move_into(root)
