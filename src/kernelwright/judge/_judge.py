@@ -308,6 +308,7 @@ class _Hearing:
         finally:
             silent.close()
         if right:
+            self._found["coverage"] = 0.0
             raise Rejection(Status.LIBRARY_ONLY, "its answer is right even with its own kernels switched off")
 
     def _judge_work_patiently(self) -> None:
