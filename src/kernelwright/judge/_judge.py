@@ -309,7 +309,10 @@ class _Hearing:
             silent.close()
         if right:
             self._found["coverage"] = 0.0
-            raise Rejection(Status.LIBRARY_ONLY, "its answer is right even with its own kernels switched off")
+            operators = {name: n for o in self._observers.values() for name, n in o.coverage.operators.items()}
+            where = ", ".join(sorted(operators)[:5]) or "libraries"
+            message = f"its answer is right even with its own kernels switched off; the work is done in {where}"
+            raise Rejection(Status.LIBRARY_ONLY, message, operators=operators)
 
     def _judge_work_patiently(self) -> None:
         """On a busy machine samples mislead: before libraries are blamed, a new process is watched again."""
