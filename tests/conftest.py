@@ -13,7 +13,7 @@ from kernelwright.judge import Judge, Limits
 from kernelwright.tasks import Task
 from tests.corpus import Specimen
 
-LIMITS = Limits(load_s=10, call_s=5, build_s=30, total_s=120)
+LIMITS = Limits(load_s=30, call_s=5, build_s=30, total_s=120)
 
 
 @pytest.fixture(scope="session")
@@ -39,11 +39,19 @@ def over(candidates: list[Specimen]) -> Any:
     return pytest.mark.parametrize(("task", "specimen"), parameters, indirect=["task"], scope="module")
 
 
+def _judges_for_real(item: Any) -> bool:
+    folder = item.path.parent.name
+    return folder in ("honest", "cli", "hostile", "mutants", "judge")
+
+
 def pytest_runtest_protocol(item: Any, nextitem: Any) -> bool:
-    """A second chance for tests that judge for real: they share the machine's cores with whatever else runs."""
+    """A second chance for tests that judge for real: they share the machine's cores with whatever else runs.
+
+    Never for exploits: one that is accepted once has got through.
+    """
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    if any(report.failed for report in reports):
+    if any(report.failed for report in reports) and _judges_for_real(item):
         item._initrequest()
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     for report in reports:
