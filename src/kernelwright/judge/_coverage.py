@@ -109,7 +109,7 @@ class Coverage:
         rest = max(0.0, self.call_seconds - everything)
         seen = self.own + self.library + self.glue
         if seen < FEW:
-            return rest, everything - excused
+            return rest if self.own or not everything else 0.0, everything - excused
         unrecorded = self.call_seconds * self.glue / seen - everything - GLUE_SECONDS
         theirs = everything - excused + max(0.0, unrecorded) + self.call_seconds * self.library / seen
         return min(rest, self.call_seconds * self.own / seen), theirs

@@ -9,7 +9,7 @@ from typing import Any
 from kernelwright.native._builder import build
 from kernelwright.native._call import bind
 from kernelwright.native._errors import CompileError
-from kernelwright.native._mute import is_muted
+from kernelwright.native._mute import is_muted, silent
 from kernelwright.native._signatures import Signature, signatures
 from kernelwright.native._source import Source
 
@@ -40,11 +40,10 @@ class Library:
         if name not in self._functions:
             raise AttributeError(self._unknown(name))
         try:
-            function = bind(self._functions[name], self._handle[name])
+            foreign = self._handle[name]
         except AttributeError:
             raise AttributeError(f"{name} stands in the text, but the library does not export it") from None
-        if is_muted():
-            return lambda *values: 0
+        function = bind(self._functions[name], silent() if is_muted() else foreign)
         self.__dict__[name] = function  # the next access finds it without coming here
         return function
 

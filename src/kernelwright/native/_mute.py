@@ -1,7 +1,10 @@
-"""A switch that turns every native function into one that does nothing.
+"""A switch that turns every native function into one that checks its arguments and then does nothing.
 
 The judge uses it to ask whether a candidate's answer depends on its kernels at all.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 _muted = False
 
@@ -14,3 +17,12 @@ def mute() -> None:
 
 def is_muted() -> bool:
     return _muted
+
+
+def silent() -> Callable[..., int]:
+    """Stands in for a C function: does nothing, returns zero."""
+
+    def nothing(*values: Any) -> int:
+        return 0
+
+    return nothing
