@@ -21,6 +21,7 @@ from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._coverage import Observer
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._memory import NUMPY, Array, Leaf, Packed, Placed, count, is_dense
+from kernelwright.judge._placement import Placement
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer, Worker
 from kernelwright.judge._reference import SLOTS
@@ -144,11 +145,12 @@ class Timer:
             self.contestants += 1
             contestant.stage_name = "time"
             try:
-                mine = min(self.warm(contestant, trial))
-                theirs = [self.warm_baseline(worker, trial) for worker in self._baselines.values()]
-                rounds = rounds or _rounds(mine, theirs)
-                block = _Block(self, contestant, trial, timing, pings, observer)
-                timing.blocks.append(block.run(case, rounds, used))
+                with Placement() as placement:
+                    mine = min(self.warm(contestant, trial))
+                    theirs = [self.warm_baseline(worker, trial) for worker in self._baselines.values()]
+                    rounds = rounds or _rounds(mine, theirs)
+                    block = _Block(self, contestant, trial, timing, pings, observer, placement)
+                    timing.blocks.append(block.run(case, rounds, used))
                 used += rounds
                 if number == looked_at:
                     contestant.worker.thaw()
@@ -221,8 +223,10 @@ class _Block:
         timing: CaseTiming,
         pings: list[float],
         observer: Observer,
+        placement: Placement,
     ) -> None:
         self._timer, self._contestant, self._trial, self._timing = timer, contestant, trial, timing
+        self._placement = placement
         self._pings, self._observer = pings, observer
         self._random = random.SystemRandom()
         self._stopped = _Stopped(contestant.worker)
@@ -279,7 +283,15 @@ class _Block:
                 return
 
     def _seat(self, name: str, placed: Placed) -> None:
+        """Lays the inputs before a worker and stops it, its threads on cores of their own."""
         worker = self._workers[name]
+        self._placement.spread(worker.pid)
+        try:
+            self._lay(name, worker, placed)
+        finally:
+            self._placement.release(worker.pid)
+
+    def _lay(self, name: str, worker: Worker, placed: Placed) -> None:
         if name == CANDIDATE:
             with self._contestant.judged():
                 self._stopped.check()
