@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from kernelwright.judge import _ruler
 from kernelwright.judge._compare import BLOCK, Deviation, Yardstick, allowed, describe_bad
 from kernelwright.judge._memory import as_float
 
@@ -147,6 +148,38 @@ def test_half_results_correctly_rounded_are_within_budget_and_coarser_ones_are_n
     assert stick.measure(rounded).within(budget)
     coarse = right * (1 + 2.0**-5 * np.sign(noise(2, 5000)))
     assert not stick.measure(coarse.astype(np.float16) if dtype == "float16" else bfloat16(coarse)).within(budget)
+
+
+# Compiled and interpreted
+
+
+def measured_both_ways(right: np.ndarray, result: np.ndarray, monkeypatch) -> tuple[Deviation, Deviation]:
+    compiled = Yardstick(right, str(result.dtype)).measure(result)
+    with monkeypatch.context() as patch:
+        patch.setattr(_ruler, "_library", lambda: None)
+        return compiled, Yardstick(right, str(result.dtype)).measure(result)
+
+
+@pytest.mark.parametrize("length", [1, BLOCK - 1, BLOCK + 1, 40 * BLOCK + 17, 600_000])
+@pytest.mark.parametrize("kinds", ["f4 f8", "f4 f4", "f8 f8"])
+@pytest.mark.parametrize("special", [False, True])
+def test_the_compiled_ruler_agrees_with_numpy(length, kinds, special, monkeypatch):
+    got, expected = kinds.split()
+    right = noise(length, length).astype(expected)
+    result = (right + 1e-3 * noise(1, length)).astype(got)
+    if special:
+        right[length // 2], result[length // 2] = math.inf, math.inf
+    compiled, by_numpy = measured_both_ways(right, result, monkeypatch)
+    assert compiled.rms == pytest.approx(by_numpy.rms, rel=1e-6)
+    assert compiled.peak == pytest.approx(by_numpy.peak, rel=1e-6)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_neither_ruler_lets_a_stray_nan_or_infinity_through(bad, monkeypatch):
+    right = noise(0, 600_000)
+    result = right.astype(np.float32)
+    result[-1] = bad
+    assert not any(found.within(HUGE) for found in measured_both_ways(right, result, monkeypatch))
 
 
 # The budget

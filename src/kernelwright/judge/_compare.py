@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from kernelwright.judge import _ruler
 from kernelwright.judge._memory import Array, as_float
+from kernelwright.judge._ruler import BLOCK
 
-BLOCK = 4096
-CHUNK = 16 * BLOCK
 # A block of near zeros in a tensor of large numbers is judged in units of a thousandth of the tensor's RMS.
 BLOCK_FLOOR = 1e-3
 RMS_FACTOR, PEAK_FACTOR = 4.0, 8.0
@@ -60,85 +60,32 @@ class Yardstick:
         self.dtype = dtype
         self.exact = dtype not in ROUNDOFF
         self.values = values if self.exact else as_float(values, dtype) if values.dtype.itemsize < 8 else values
-        self._special = None if self.exact else _special(self.values)
-        self._unit = None if self.exact else _inverse_units(self.values)
+        self._scales = None if self.exact else _scales(self.values)
 
     def measure(self, result: Array) -> Deviation:
         """`result` holds raw values of the same dtype, in order."""
-        if self.exact:
+        if self._scales is None:
             return EXACT if np.array_equal(result, self.values) else Deviation(math.inf, math.inf)
-        if self._special is not None and not self._special_agree(result):
-            return Deviation(math.inf, math.inf)
-        total, peak, counted = 0.0, 0.0, 0
-        for start in range(0, len(self.values), CHUNK):
-            error = self._error(result[start : start + CHUNK], start)
-            total += float(np.sum(error * error))  # not np.dot: its threads would outlive the call
-            peak = max(peak, float(np.abs(error).max(initial=0.0)))
-            counted += len(error)
-        # Python's max drops a NaN; the sum does not.
-        return Deviation(math.sqrt(total / max(1, counted)), peak if total == total else math.nan)
-
-    def _error(self, part: Array, start: int) -> Array:
-        assert self._unit is not None
-        stop = start + len(part)
-        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite shows in the sum
-            error = as_float(part, self.dtype) - self.values[start:stop]
-            error *= self._unit[start:stop]
-        if self._special is not None:
-            error[self._special[start:stop]] = 0
-        return error
-
-    def _special_agree(self, result: Array) -> bool:
-        """Infinities and NaNs stand exactly where they should, and are the same."""
-        got = as_float(result, self.dtype)
-        return np.array_equal(got[self._special], self.values[self._special], equal_nan=True)
+        total, peak = _ruler.deviation(as_float(result, self.dtype), self.values, self._scales)
+        return Deviation(math.sqrt(total / max(1, len(self.values))), peak)
 
     def bad(self, result: Array, budget: Deviation) -> Array:
         """Which elements are off by more than the budget (by more than its RMS part if no peak stands out)."""
-        if self.exact:
+        if self._scales is None:
             return np.not_equal(result, self.values)
-        with np.errstate(invalid="ignore", over="ignore"):
-            error = np.abs(self._whole_error(result))
-        over = ~(error <= budget.peak)
+        error = _ruler.errors(as_float(result, self.dtype), self.values, self._scales)
+        over: Array = ~(error <= budget.peak)
         return over if over.any() else ~(error <= budget.rms)
 
-    def _whole_error(self, result: Array) -> Array:
-        error = np.concatenate([self._error(result[s : s + CHUNK], s) for s in range(0, len(result), CHUNK)])
-        if self._special is not None:
-            got = as_float(result, self.dtype)
-            same = (got == self.values) | (np.isnan(got) & np.isnan(self.values))
-            error[self._special & ~same] = np.inf
-        return error
 
-
-def _special(values: Array) -> Array | None:
-    mask = ~np.isfinite(values)
-    return mask if mask.any() else None
-
-
-def _inverse_units(values: Array) -> Array:
-    """One over each element's unit. In chunks that stay in cache: fresh pages cost more than the arithmetic."""
-    starts = range(0, len(values), CHUNK)
-    sums = [_block_sums(_magnitude(values[start : start + CHUNK])) for start in starts]
-    whole = math.sqrt(sum(float(total.sum()) for total, _ in sums) / max(1, len(values)))
+def _scales(values: Array) -> Array:
+    """The RMS of every block."""
+    sums = _ruler.square_sums(values)
+    lengths = np.minimum(BLOCK, len(values) - BLOCK * np.arange(len(sums)))
+    whole = math.sqrt(float(sums.sum()) / max(1, len(values)))
     floor = max(BLOCK_FLOOR * whole, float(np.finfo(np.float32).tiny))
-    unit = np.empty(len(values), dtype=np.float64 if values.dtype == np.float64 and whole > 1e30 else np.float32)
-    for start, (total, lengths) in zip(starts, sums, strict=True):
-        scale = np.maximum(np.sqrt(total / lengths), floor)
-        size = _magnitude(values[start : start + CHUNK])
-        np.divide(1.0, size + np.repeat(scale, lengths), out=unit[start : start + CHUNK], casting="unsafe")
-    return unit
-
-
-def _magnitude(values: Array) -> Array:
-    size = np.abs(values)
-    return size if np.isfinite(size).all() else np.where(np.isfinite(size), size, 0)
-
-
-def _block_sums(size: Array) -> tuple[Array, Array]:
-    edges = np.arange(0, len(size), BLOCK)
-    sums: Array = np.add.reduceat(np.square(size, dtype=np.float64), edges)
-    return sums, np.diff(np.append(edges, len(size)))
+    scales: Array = np.maximum(np.sqrt(sums / lengths), floor)
+    return scales
 
 
 def describe_bad(bad: Array, result: Array, stick: Yardstick, shape: list[int]) -> dict[str, Any]:

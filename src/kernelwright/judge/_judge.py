@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kernelwright import backends, native
-from kernelwright.judge import _allocator, _ceilings, _coverage, _machine
+from kernelwright.judge import _ceilings, _compiled, _coverage, _machine
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._ceilings import SLACK, Ceilings
 from kernelwright.judge._check import Checker, Wrong
@@ -63,7 +63,9 @@ class Judge:
         _allow_many_files()
         self.baselines = ("eager", *(name for name in BASELINES[1:] if name in baselines))
         self.seed = Seeds(seed).master
-        self._template = Template(limits=self.limits, allocator=_allocator.library(), bubblewrap=bubblewrap)
+        self._template = Template(
+            limits=self.limits, allocator=_compiled.library(_compiled.ALLOCATOR), bubblewrap=bubblewrap
+        )
         cache = native.BuildCache(native.cache_dir() / "build")
         self._builder = Builder(self._template, limits=self.limits, cache=cache)
         self._prepared: dict[str, Prepared] = {}

@@ -15,7 +15,7 @@ from kernelwright.native._errors import CompileError, NativeCallError, Toolchain
 from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
 from kernelwright.native._source import Source
-from kernelwright.native._toolchain import Toolchain, install_command, toolchain
+from kernelwright.native._toolchain import Toolchain, cpu_identity, install_command, toolchain
 
 __all__ = [
     "BuildCache",
@@ -29,6 +29,7 @@ __all__ = [
     "cache_dir",
     "compile_source",
     "cpp",
+    "cpu_identity",
     "install_command",
     "mute",
     "set_builder",
