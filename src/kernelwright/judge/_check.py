@@ -16,7 +16,7 @@ import numpy as np
 from kernelwright.judge._compare import describe_bad
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Output, Trial
-from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed
+from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed, count
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer
 from kernelwright.judge._reference import SLOTS
@@ -57,21 +57,23 @@ class Checker:
         self.record = Record()
         self._random = random.Random(prepared.seeds.next())
 
-    def check(self, contestant: Contestant, extra: list[Trial]) -> None:
+    def check(self, contestant: Contestant, fresh: Callable[[], list[Trial]]) -> None:
         """Raises the Rejection that the candidate has earned, if any."""
         contestant.stage_name = "check"
         try:
-            self._all_trials(contestant, extra)
+            self._all_trials(contestant, fresh)
             for case in self._prepared.task.cases:
                 self._state(contestant, *self._prepared.pair(case), self._prepared.touched[case.name])
         except Wrong as wrong:
             raise self.diagnose(contestant, wrong) from wrong
 
-    def _all_trials(self, contestant: Contestant, extra: list[Trial]) -> None:
+    def _all_trials(self, contestant: Contestant, fresh: Callable[[], list[Trial]]) -> None:
         pairs = [trial for case in self._prepared.task.cases for trial in self._prepared.pair(case)]
-        order = [*(trial for trial in self._prepared.trials if trial not in pairs), *extra]
+        order = [trial for trial in self._prepared.trials if trial not in pairs]
         self._random.shuffle(order)
         for trial in order:
+            self.one(contestant, trial)
+        for trial in fresh():
             self.one(contestant, trial)
 
     def one(
@@ -81,8 +83,8 @@ class Checker:
         slot = self._random.randrange(SLOTS) if slot is None else slot
         placed, answer = contestant.call(trial.inputs, slot=slot, shifted=shifted, guard=guard)
         self.judge_answer(contestant, trial, answer)
-        contestant.check_inputs(placed)
         contestant.check_mappings()
+        contestant.check_inputs(placed)
         return answer
 
     def is_right(self, contestant: Contestant, trial: Trial) -> bool:
@@ -125,18 +127,19 @@ class Checker:
     def _state(self, contestant: Contestant, first: Trial, second: Trial, touched: list[Trial]) -> None:
         """Other contents at the same address, in the same objects, a few elements apart; then at another address."""
         answer = self.one(contestant, first, slot=0, shifted=False)
-        before = [contestant.values(leaf).copy() for leaf in answer.leaves]
+        before = self._peaks(contestant, first, answer)
         for trial in touched:
             self._again(contestant, trial)
         self.one(contestant, second, slot=0, shifted=False)
-        self._spread(contestant, first, before, self.one(contestant, first, slot=1))
+        after = self._peaks(contestant, first, self.one(contestant, first, slot=1))
+        self.record.spread = max(
+            [self.record.spread, *(abs(old - new) for old, new in zip(before, after, strict=True))]
+        )
 
-    def _spread(self, contestant: Contestant, trial: Trial, before: list[Array], answer: Answer) -> None:
-        """How much the answer to the same contents varies is recorded."""
-        for output, leaf, old in zip(trial.expected.outputs, answer.leaves, before, strict=True):
-            if output.is_float and len(old):
-                gap = output.oracle.measure(old).peak - output.oracle.measure(contestant.values(leaf)).peak
-                self.record.spread = max(self.record.spread, abs(gap))
+    def _peaks(self, contestant: Contestant, trial: Trial, answer: Answer) -> list[float]:
+        """The largest error of every float output: how much it varies on the same contents is recorded."""
+        pairs = zip(answer.leaves, trial.expected.outputs, strict=True)
+        return [o.oracle.measure(contestant.values(leaf)).peak for leaf, o in pairs if o.is_float and count(leaf)]
 
     # What kind of wrong
 

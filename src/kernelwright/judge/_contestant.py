@@ -33,13 +33,23 @@ from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._tree import Tree, foreign, outline
 
 # How many results, besides the newest, a worker keeps alive; the worker's own numbers are the same.
-KEPT_RESULTS, KEPT_WHEN_GUARDED, KEPT_BYTES = 3, 8, 512 << 20
+KEPT_RESULTS, KEPT_WHEN_GUARDED, KEPT_BYTES = 1, 4, 512 << 20
 MOST_BUILDS = 32
 LONGEST_HEADLINE, LONGEST_TEXT = 2000, 1 << 18
 # OpenMP's threads spin for some milliseconds after a call before they sleep.
-GRACE_SECONDS, IDLE_SECONDS, IDLE_SHARE, IDLE_TRIES = 0.03, 0.02, 0.1, 12
+GRACE_SECONDS, IDLE_SECONDS, IDLE_SHARE, IDLE_TRIES = 0.01, 0.02, 0.1, 12
 NONSENSE = (Garbage, KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, RecursionError)
 FAILED = {"compile": Status.COMPILE_ERROR, "memory": Status.OOM}
+
+
+ROLE = "candidate"
+
+
+def cage(template: Template, limits: Limits) -> Cage:
+    """What every candidate runs in."""
+    return Cage(
+        namespaces=template.isolation.namespaces, memory_bytes=limits.memory_bytes, disk_bytes=limits.disk_bytes
+    )
 
 
 class Contestant:
@@ -56,13 +66,8 @@ class Contestant:
         mute: bool = False,
     ) -> None:
         self._prepared, self._limits, self._source = prepared, limits, source
-        cage = Cage(
-            namespaces=template.isolation.namespaces,
-            memory_bytes=limits.memory_bytes,
-            disk_bytes=limits.disk_bytes,
-        )
         self._deadline = time.monotonic() + limits.total_s
-        self.worker = template.fork("candidate", cage=cage)
+        self.worker = template.fork(ROLE, cage=cage(template, limits))
         self._builder, self._mute = builder, mute
         self.libraries: set[int] = set()
         self._answers: list[Answer] = []
@@ -223,8 +228,8 @@ class Contestant:
 
     def check_mappings(self) -> None:
         with self.judged():
-            if self.worker.input_mappings() > 1:
-                raise Rejection(Status.TAMPER, "maps the inputs' memory a second time", stage=self.stage_name)
+            if not self.worker.keeps_inputs_mapped():
+                raise Rejection(Status.TAMPER, "changed how the inputs' memory is mapped", stage=self.stage_name)
 
     def check_structure(self, answer: Answer, expected: Expected) -> None:
         with self.judged():
@@ -329,6 +334,8 @@ class Contestant:
         """Inputs and the red zones around them, as this process sees them, are what they were."""
         assert self._prepared.stage is not None
         with self.judged():
+            if self.worker.shares_inputs(placed):
+                return
             seen = self.worker.input_bytes(placed)
         wanted = self._prepared.stage.content(placed)
         if same_bytes(seen, wanted):
@@ -349,7 +356,7 @@ class Contestant:
             raise Rejection(Status.TAMPER, "sent messages nobody asked for")
 
     def close(self) -> None:
-        self.worker.finish()
+        self.worker.dismiss()
 
 
 def _clean(text: object, longest: int) -> str:

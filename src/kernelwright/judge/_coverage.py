@@ -1,12 +1,13 @@
 """Whose code did the work? The judge stops the candidate's threads at random moments and sees where they are.
 
-Sampled from outside, so it cannot be patched away. Time in the candidate's own libraries (or code it generated)
-counts as its own; time in torch, numpy or any other installed library as theirs; waiting, the C library and the
-interpreter count for nobody. A record of torch operators, made inside the process, gives the names.
+Sampled from outside, so it cannot be patched away. Time in the candidate's own libraries counts as its own; time in
+torch, numpy or any other installed library as theirs; the maths library works for who called it; waiting, the C
+library and the interpreter count for nobody. A record of torch operators, made inside the process, gives the names.
 """
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import ctypes
 import math
@@ -20,6 +21,7 @@ from typing import Any
 from kernelwright.judge import _kernel
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
+from kernelwright.judge._placement import Attention
 from kernelwright.judge._process import Answer
 from kernelwright.judge._status import Rejection, Status
 
@@ -30,15 +32,20 @@ PTRACE_SEIZE = 0x4206
 PTRACE_INTERRUPT = 0x4207
 NT_PRSTATUS = 1
 WALL = 0x40000000
-# Where the program counter stands in the register set.
-COUNTER = {"x86_64": 16 * 8, "aarch64": 32 * 8}
+# Which registers hold the program counter, the stack pointer and, if any does, the address to return to.
+COUNTER = {"x86_64": 16, "aarch64": 32}
+STACK = {"x86_64": 19, "aarch64": 31}
+LINK = {"aarch64": 30}
+STACK_WORDS = 128
 
 ENOUGH, FEW = 30, 8
 # What torch itself may take in a call for making tensors and finding functions, before it counts as work.
 GLUE_SECONDS, GLUE_SHARE = 5e-5, 0.02
 TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 24
-RECORDED_CALLS, TIMED_CALLS = 2, 4
+# Pauses between looks grow: a short call is seen at all, a long one is not slowed down.
+LONGEST_PAUSE, PAUSE_GROWTH = 1e-4, 1.15
+RECORDED_CALLS, TIMED_CALLS = 2, 3
 SECONDS, MOST_SECONDS = 0.4, 2.0
 GEMM = frozenset(
     "mm addmm bmm baddbmm matmul linear addmv mv dot convolution convolution_overrideable _convolution "
@@ -56,17 +63,16 @@ FREE = frozenset(
 NEUTRAL = (
     "libc.so",
     "libc-",
-    "libm.so",
-    "libm-",
     "libgomp",
     "libstdc++",
     "libgcc",
     "libpthread",
     "ld-linux",
-    "libmvec",
     "libffi",
     "allocator-",
 )
+WORKERS = ("own", "library", "glue")
+MATHS = ("libm.so", "libm-", "libmvec")
 
 
 @dataclass
@@ -136,10 +142,11 @@ class Observer:
         self.coverage.call_seconds = min(took, self.coverage.call_seconds or took)
         start = time.monotonic()
         number = 0
-        while not _seen_enough(self.coverage, number, time.monotonic() - start):
-            contestant.lay(trial.inputs, slot=number % 3, shifted=True)
-            self.watch(contestant)
-            number += 1
+        with Attention():  # or the work that is to be seen leaves no core to see it from
+            while not _seen_enough(self.coverage, number, time.monotonic() - start):
+                contestant.lay(trial.inputs, slot=number % 3, shifted=True)
+                self.watch(contestant)
+                number += 1
 
     @property
     def in_doubt(self) -> bool:
@@ -156,10 +163,12 @@ class Observer:
         contestant.worker.thaw()
         with contestant.judged(), _Tracer(contestant.worker.pid) as tracer:
             contestant.worker.begin()
+            longest = LONGEST_PAUSE
             while not contestant.worker.answered():
-                time.sleep(random.uniform(2e-5, 2e-4))
-                for address in tracer.look():
-                    owners.count(address, self.coverage)
+                time.sleep(random.uniform(2e-5, longest))
+                longest *= PAUSE_GROWTH
+                for place in tracer.look():
+                    owners.count(place, self.coverage)
             return contestant.note(contestant.worker.end_call(timeout=contestant.call_limit))
 
 
@@ -191,13 +200,21 @@ def _net_call_seconds(contestant: Contestant, trial: Trial) -> float:
     return max(min(calls) - journey, min(calls) / 10)
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where a thread stands: the code it runs, and what may be the addresses it will return to, nearest first."""
+
+    address: int
+    callers: list[int]
+
+
 class _Tracer:
     """Holds a process's threads by ptrace for the time of one call."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._threads: list[int] = []
-        self._offset = COUNTER[os.uname().machine]
+        self._machine = os.uname().machine
 
     def __enter__(self) -> _Tracer:
         self._seize_new()
@@ -215,14 +232,14 @@ class _Tracer:
             if self._stop(thread):
                 _ptrace(PTRACE_DETACH, thread)
 
-    def look(self) -> list[int]:
+    def look(self) -> list[_Place]:
         """Where each thread stands now, those begun since the last look among them."""
         with contextlib.suppress(OSError):
             self._seize_new()
         places = []
         for thread in self._threads:
             if self._stop(thread):
-                places.append(self._counter(thread))
+                places.append(self._place(thread))
                 _ptrace(PTRACE_CONT, thread)
         return places
 
@@ -238,11 +255,22 @@ class _Tracer:
                 return os.WIFSTOPPED(status)
             _ptrace(PTRACE_CONT, thread, os.WSTOPSIG(status))  # a signal of its own: let it have it, then stop
 
-    def _counter(self, thread: int) -> int:
+    def _place(self, thread: int) -> _Place:
         registers = (ctypes.c_uint64 * 64)()
         vector = _kernel.IoVec(ctypes.addressof(registers), ctypes.sizeof(registers))
         _kernel.libc.ptrace(PTRACE_GETREGSET, thread, ctypes.c_void_p(NT_PRSTATUS), ctypes.byref(vector))
-        return int(registers[self._offset // 8])
+        link = [int(registers[LINK[self._machine]])] if self._machine in LINK else []
+        return _Place(
+            int(registers[COUNTER[self._machine]]), [*link, *self._stack(int(registers[STACK[self._machine]]))]
+        )
+
+    def _stack(self, pointer: int) -> list[int]:
+        """What lies on top of a stack; nothing where it cannot be read."""
+        words = bytearray(8 * STACK_WORDS)
+        with contextlib.suppress(OSError, OverflowError):
+            got = _kernel.read_memory(self._pid, pointer, memoryview(words))
+            return list(memoryview(words[: got // 8 * 8]).cast("Q"))
+        return []
 
 
 def _ptrace(request: int, thread: int, data: int = 0) -> int:
@@ -261,16 +289,26 @@ class _Owners:
                     start, stop = (int(part, 16) for part in fields[0].split("-"))
                     path = fields[5].strip() if len(fields) > 5 else "[generated code]"
                     self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
+        self._starts = [start for start, *_ in self._ranges]
 
-    def count(self, address: int, coverage: Coverage) -> None:
-        for start, stop, path, owner in self._ranges:
-            if start <= address < stop:
-                setattr(coverage, owner, getattr(coverage, owner) + 1)
-                if owner in ("library", "glue"):
-                    name = os.path.basename(path)
-                    coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
-                return
-        coverage.other += 1
+    def count(self, place: _Place, coverage: Coverage) -> None:
+        found = self._at(place.address)
+        if found is not None and found[1] == "maths":
+            found = next(
+                (caller for word in place.callers if (caller := self._at(word)) and caller[1] in WORKERS), None
+            )
+        path, owner = found or ("", "other")
+        setattr(coverage, owner, getattr(coverage, owner) + 1)
+        if owner in ("library", "glue"):
+            name = os.path.basename(path)
+            coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
+
+    def _at(self, address: int) -> tuple[str, str] | None:
+        """The file whose code lies at an address, and its owner."""
+        index = bisect.bisect_right(self._starts, address) - 1
+        if index < 0 or address >= self._ranges[index][1]:
+            return None
+        return self._ranges[index][2:]
 
 
 def _owner(path: str) -> str:
@@ -278,6 +316,8 @@ def _owner(path: str) -> str:
     name = os.path.basename(path)
     if path in ("[vdso]", "[vsyscall]") or name.startswith((*NEUTRAL, "python", "libpython")) or "lib-dynload" in path:
         return "other"
+    if name.startswith(MATHS):
+        return "maths"
     return "glue" if name.startswith(TORCH) else "library"
 
 

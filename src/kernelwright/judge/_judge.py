@@ -15,7 +15,7 @@ from kernelwright.judge import _ceilings, _compiled, _coverage, _machine
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._ceilings import SLACK, Ceilings
 from kernelwright.judge._check import Checker, Wrong
-from kernelwright.judge._contestant import Contestant
+from kernelwright.judge._contestant import ROLE, Contestant, cage
 from kernelwright.judge._coverage import Observer
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._limits import Limits
@@ -23,7 +23,7 @@ from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Isolation, Template, Worker
 from kernelwright.judge._reference import Reference
 from kernelwright.judge._status import Rejection, Status
-from kernelwright.judge._timing import CANDIDATE, CaseTiming, Timer, speedup
+from kernelwright.judge._timing import BLOCKS, CANDIDATE, CaseTiming, Timer, speedup
 from kernelwright.judge._verdict import Verdict, source_hash
 from kernelwright.tasks import Task
 
@@ -120,6 +120,13 @@ class Judge:
     def start(self, prepared: Prepared, source: str, *, mute: bool = False) -> Contestant:
         return Contestant(self._template, prepared, self._builder, source, limits=self.limits, mute=mute)
 
+    def start_ahead(self, number: int) -> None:
+        """Has processes for the same candidate made ready; `drop_ahead` ends what is left of them."""
+        self._template.fork_ahead(ROLE, number, cage=cage(self._template, self.limits))
+
+    def drop_ahead(self) -> None:
+        self._template.drop_spares()
+
     @property
     def builder(self) -> Builder:
         return self._builder
@@ -142,6 +149,20 @@ def _allow_many_files() -> None:
     wanted = 1 << 16 if hard == resource.RLIM_INFINITY else min(hard, 1 << 16)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+class _Fresh:
+    """One trial a case whose seed did not exist when the candidate was loaded, drawn while it meets the others."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._fetch = [prepared.begin_fresh(case) for case in prepared.task.cases]
+        self._trials: list[Trial] | None = None
+
+    def trials(self) -> list[Trial]:
+        if self._trials is None:
+            found = [fetch() for fetch in self._fetch]
+            self._trials = [trial for trial in found if trial is not None]
+        return self._trials
 
 
 class _Hearing:
@@ -173,6 +194,7 @@ class _Hearing:
             self._evidence |= rejection.evidence
             self._found = {"coverage": self._found.get("coverage")}
         finally:
+            self._judge.drop_ahead()
             self._seconds["build"] = self._judge.builder.seconds
             self._seconds["load"] = max(0.0, self._seconds["load"] - self._seconds["build"])
             self._seconds["total"] = time.perf_counter() - begun
@@ -193,6 +215,7 @@ class _Hearing:
         self._prepared.use_weights(self._prepared.weight_seed)
         contestant = self._start()
         try:
+            self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))
             self._check(contestant)
             self._attribute(contestant)
             self._neighbours(contestant)
@@ -240,20 +263,15 @@ class _Hearing:
 
     def _check(self, contestant: Contestant) -> None:
         with self._during("check", "check"):
-            fresh = self._fresh_trials()
+            fresh = _Fresh(self._prepared)
             try:
-                self._checker.check(contestant, fresh)
+                self._checker.check(contestant, fresh.trials)
                 if not self._timed:
                     contestant.check_idle()
                 if self._prepared.task.weights == "live" and self._prepared.weight_shapes:
                     self._live_weights(contestant)
             finally:
-                self._evidence["check"] = self._checked(fresh)
-
-    def _fresh_trials(self) -> list[Any]:
-        """One trial a case whose seed did not exist when the candidate was loaded."""
-        drawn = [self._prepared.trial(case, "given", self._prepared.seeds.next()) for case in self._prepared.task.cases]
-        return [trial for trial in drawn if trial is not None]
+                self._evidence["check"] = self._checked(fresh.trials())
 
     def _live_weights(self, contestant: Contestant) -> None:
         """Weights change in place between calls: the next result must follow."""
@@ -261,7 +279,7 @@ class _Hearing:
             for touch in (False, True):
                 self._prepared.use_weights(self._prepared.seeds.next(), touch=touch)
                 contestant.give_weights()
-                for trial in self._fresh_trials():
+                for trial in _Fresh(self._prepared).trials():
                     self._checker.one(contestant, trial)
         except Wrong as wrong:
             raise Rejection(
@@ -272,7 +290,7 @@ class _Hearing:
         finally:
             self._prepared.use_weights(self._prepared.weight_seed)
 
-    def _checked(self, fresh: list[Any]) -> dict[str, Any]:
+    def _checked(self, fresh: list[Trial]) -> dict[str, Any]:
         record = self._checker.record
         return {
             "calls": record.calls,

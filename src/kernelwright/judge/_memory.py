@@ -137,16 +137,16 @@ class Stage:
 
 @dataclass(eq=False)
 class Reader:
-    """Reads tensors out of another process. Buffers are kept: fresh pages would cost more than the copy."""
+    """Reads tensors out of another process, into buffers that outlive it: fresh pages would cost more than the copy."""
 
     pid: int
-    _buffers: dict[int, Array] = field(default_factory=dict)
+    buffers: dict[int, Array] = field(default_factory=dict)
 
     def raw(self, address: int, length: int) -> Array:
         size = -(-length // BUFFER_STEP) * BUFFER_STEP
-        if size not in self._buffers:
-            self._buffers[size] = np.empty(size, dtype=np.uint8)
-        buffer = self._buffers[size][:length]
+        if size not in self.buffers:
+            self.buffers[size] = np.empty(size, dtype=np.uint8)
+        buffer = self.buffers[size][:length]
         try:
             got = _kernel.read_memory(self.pid, address, buffer.data)
         except OSError as error:

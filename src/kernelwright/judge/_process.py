@@ -6,7 +6,9 @@ of the result; whatever a candidate does to its own process cannot move either e
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import mmap
 import os
 import shutil
 import signal
@@ -19,10 +21,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kernelwright import native
 from kernelwright.judge._channel import Channel, ChannelError, Closed, Garbage, Message, Silent, pair
 from kernelwright.judge._limits import Limits
-from kernelwright.judge._memory import Leaf, Placed, Reader, Stage
+from kernelwright.judge._memory import Array, Leaf, Placed, Reader, Stage
+from kernelwright.judge._placement import Threads
 from kernelwright.judge._sandbox import Cage
 from kernelwright.judge._status import InfraError, Rejection, Status
 
@@ -30,6 +35,8 @@ START_SECONDS = 120.0
 END_SECONDS = 10.0
 FREEZE_SECONDS = 5.0
 STEP_SECONDS = 3e-5
+# Bits of /proc/PID/pagemap: a page that is present or swapped, and one that belongs to a file.
+IN_USE, SHARED = np.uint64(3 << 62), np.uint64(1 << 61)
 LEFT = "closed its channel and lived on"
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "OMP_NUM_THREADS", "TZ")
 
@@ -87,6 +94,8 @@ class Template:
         )
         theirs.close()
         self._channel = ours
+        self._spares: dict[tuple[str, Cage | None], list[tuple[Channel, Channel]]] = {}
+        self._buffers: dict[str, dict[int, Array]] = {}
         self.isolation = self._greet(bool(wrap))
 
     def _greet(self, wrapped: bool) -> Isolation:
@@ -102,6 +111,23 @@ class Template:
         return Isolation(bubblewrap=wrapped, namespaces=not problem, filter=_seccomp.supported(), problem=problem)
 
     def fork(self, role: str, *, cage: Cage | None) -> Worker:
+        """A worker, from those forked ahead if there is one."""
+        spares = self._spares.get((role, cage), [])
+        talk, report = spares.pop() if spares else self._begin_fork(role, cage)
+        return Worker(talk, report, self._buffers.setdefault(role, {}))
+
+    def fork_ahead(self, role: str, number: int, *, cage: Cage | None) -> None:
+        """Has workers forked while something else goes on."""
+        self._spares.setdefault((role, cage), []).extend(self._begin_fork(role, cage) for _ in range(number))
+
+    def drop_spares(self) -> None:
+        """Ends the workers that were forked ahead and not needed."""
+        for talk, report in itertools.chain.from_iterable(self._spares.values()):
+            talk.close()
+            report.close()
+        self._spares.clear()
+
+    def _begin_fork(self, role: str, cage: Cage | None) -> tuple[Channel, Channel]:
         talk, theirs = pair()
         report, supervisor = pair()
         request = {
@@ -116,9 +142,10 @@ class Template:
         finally:
             theirs.close()
             supervisor.close()
-        return Worker(talk, report)
+        return talk, report
 
     def close(self) -> None:
+        self.drop_spares()
         self._channel.close()
         try:
             self._process.wait(END_SECONDS)
@@ -173,7 +200,7 @@ class Answer:
 class Worker:
     """One process that computes. Its words are requests and claims; its memory is read, not asked for."""
 
-    def __init__(self, talk: Channel, report: Channel) -> None:
+    def __init__(self, talk: Channel, report: Channel, buffers: dict[int, Array]) -> None:
         self._talk, self._report = talk, report
         self._calls = 0
         self._begun = 0.0
@@ -182,7 +209,8 @@ class Worker:
         self.end: End | None = None
         self.serve: Serve | None = None
         self.pid = self._greet()
-        self.reader = Reader(self.pid)
+        self.reader = Reader(self.pid, buffers)
+        self._threads = Threads(self.pid)
         self._frozen = False
 
     def _greet(self) -> int:
@@ -198,8 +226,11 @@ class Worker:
         self._talk.send(message, fds)
         return self._await(timeout)
 
-    def ask_fds(self, message: Message, *, timeout: float) -> tuple[Message, list[int]]:
+    def say(self, message: Message) -> None:
+        """Asks for something whose answer is fetched later."""
         self._talk.send(message)
+
+    def answer_fds(self, *, timeout: float) -> tuple[Message, list[int]]:
         return self._talk.receive_fds(timeout)
 
     def _await(self, timeout: float) -> Message:
@@ -228,14 +259,13 @@ class Worker:
             self._stage = stage
 
     def stage(self, placed: Placed, *, timeout: float, guard: int = 0, keep: int = 1) -> Message:
-        order = {
-            "op": "stage",
-            "tree": placed.tree,
-            "leaves": placed.leaves,
-            "guard": guard,
-            "keep": keep,
-        }
-        return self.ask(order, timeout=timeout)
+        """Tells the worker where the inputs of the next call lie, and gives its threads cores of their own."""
+        order = {"op": "stage", "tree": placed.tree, "leaves": placed.leaves, "guard": guard, "keep": keep}
+        self._threads.spread()
+        try:
+            return self.ask(order, timeout=timeout)
+        finally:
+            self._threads.release()
 
     def go(self, *, timeout: float, op: str = "go") -> Message | Answer:
         """One call. Answers with an `Answer`, or with the message in which the worker says why there is none."""
@@ -269,15 +299,34 @@ class Worker:
         """Whether this address lies in the slots that inputs come from."""
         return self._stage is not None and 0 <= address - self._address < self._stage.slot_bytes * self._stage.slots
 
-    def input_mappings(self) -> int:
-        """How many pieces of its memory show the slots. One is right; more are a way to write over inputs unseen."""
+    def keeps_inputs_mapped(self) -> bool:
+        """Whether the slots show once, where they were mapped. A second view is a way to write over inputs unseen."""
         if self._stage is None:
-            return 0
+            return True
         inode = str(os.fstat(self._stage.fd).st_ino)
         with open(f"/proc/{self.pid}/maps", encoding="utf-8", errors="replace") as lines:
-            ranges = [line.split(maxsplit=5)[0].split("-") for line in lines if line.split(maxsplit=5)[4] == inode]
-        joined = sum(1 for one, two in itertools.pairwise(ranges) if one[1] != two[0])
-        return joined + 1 if ranges else 0
+            shown = [line.split(maxsplit=1)[0] for line in lines if line.split(maxsplit=5)[4] == inode]
+        edges = [int(edge, 16) for span in shown for edge in span.split("-")]
+        inner = edges[1:-1]
+        return inner[::2] == inner[1::2] and [edges[0], edges[-1]] == self._slots() if edges else False
+
+    def _slots(self) -> list[int]:
+        """Where the slots begin and end in this worker's memory."""
+        assert self._stage is not None
+        return [self._address, self._address + self._stage.slot_bytes * self._stage.slots]
+
+    def shares_inputs(self, placed: Placed) -> bool:
+        """Whether every page of these inputs, as this worker sees it, is still the judge's own page."""
+        first, last = (self._address + placed.start) // mmap.PAGESIZE, (self._address + placed.stop) // mmap.PAGESIZE
+        try:
+            with open(f"/proc/{self.pid}/pagemap", "rb", buffering=0) as pagemap:
+                pagemap.seek(8 * first)
+                entries = np.frombuffer(pagemap.read(8 * (last - first + 1)), dtype=np.uint64)
+        except OSError:
+            return False
+        return len(entries) == last - first + 1 and not bool(
+            np.any(((entries & IN_USE) != 0) & ((entries & SHARED) == 0))
+        )
 
     # Holding still
 
@@ -342,6 +391,15 @@ class Worker:
             self.end = End(problem="its supervisor did not answer")
         self._report.close()
         return self.end
+
+    def dismiss(self) -> None:
+        """Ends the worker without waiting for how it went."""
+        if self.end is None:
+            self.end = End(problem="was dismissed")
+            with contextlib.suppress(ChannelError):
+                self._report.send({"op": "kill"})
+            self._talk.close()
+            self._report.close()
 
     def died(self) -> End:
         """The end of a worker that closed its channel by itself."""

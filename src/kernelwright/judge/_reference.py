@@ -7,6 +7,7 @@ or death becomes one too.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from kernelwright.judge._channel import ChannelError, Closed, Message, Silent
@@ -45,8 +46,16 @@ class Reference:
             return self._checked(worker.ask(message, timeout=timeout))
 
     def _ask_fds(self, message: Message) -> tuple[Message, list[int]]:
+        self._say(message)
+        return self._answer_fds()
+
+    def _say(self, message: Message) -> None:
         with self._blame(self.worker):
-            answer, fds = self.worker.ask_fds(message, timeout=REFERENCE_SECONDS)
+            self.worker.say(message)
+
+    def _answer_fds(self) -> tuple[Message, list[int]]:
+        with self._blame(self.worker):
+            answer, fds = self.worker.answer_fds(timeout=REFERENCE_SECONDS)
             return self._checked(answer), fds
 
     def _blame(self, worker: Worker) -> _Blame:
@@ -88,12 +97,20 @@ class Reference:
 
     def draw_trial(self, case: Case, family: str, seed: int, reduction: float) -> Trial | None:
         """New inputs and what is right for them."""
-        order = {"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True}
-        answer, fds = self._ask_fds(order)
-        if answer["op"] != "drawn":
-            return None
-        inputs = self._inputs(answer, fds)
-        return Trial(case, family, seed, inputs, self._expected(answer, fds[1], reduction))
+        return self.begin_trial(case, family, seed, reduction)()
+
+    def begin_trial(self, case: Case, family: str, seed: int, reduction: float) -> Callable[[], Trial | None]:
+        """Has a trial drawn, and gives what fetches it. The reference can do nothing else until it was fetched."""
+        self._say({"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True})
+
+        def fetch() -> Trial | None:
+            answer, fds = self._answer_fds()
+            if answer["op"] != "drawn":
+                return None
+            inputs = self._inputs(answer, fds)
+            return Trial(case, family, seed, inputs, self._expected(answer, fds[1], reduction))
+
+        return fetch
 
     def _inputs(self, answer: Message, fds: list[int]) -> Packed:
         packed = Packed.from_fd(fds[0], answer["tree"], answer["leaves"])

@@ -44,7 +44,7 @@ def errors(result: Array, right: Array, scales: Array) -> Array:
     """Every element's error. An infinity or NaN that is expected is met, or missed infinitely."""
     with np.errstate(invalid="ignore", over="ignore"):
         unit = np.abs(right) + np.repeat(scales, BLOCK)[: len(right)]
-        error = np.abs(np.subtract(result, right, dtype=np.float64)) / unit
+        error: Array = np.abs(np.subtract(result, right, dtype=np.float64)) / unit
     special = ~np.isfinite(right)
     met = (result == right) | (np.isnan(result) & np.isnan(right))
     error[special] = np.where(met[special], 0.0, np.inf)

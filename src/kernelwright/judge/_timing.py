@@ -21,7 +21,7 @@ from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._coverage import Observer
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._memory import NUMPY, Array, Leaf, Packed, Placed, count, is_dense
-from kernelwright.judge._placement import Placement
+from kernelwright.judge._placement import Attention
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer, Worker
 from kernelwright.judge._reference import SLOTS
@@ -29,7 +29,7 @@ from kernelwright.judge._status import Rejection, Status
 from kernelwright.tasks import Case, TaskError
 
 BLOCKS = 3
-SETTLED_CALLS, MOST_WARM_CALLS, WARM_SECONDS, FEW_FAULTS = 3, 16, 2.0, 64
+SETTLED_CALLS, MOST_WARM_CALLS, WARM_SECONDS, FEW_FAULTS = 2, 16, 2.0, 64
 KERNEL_SECONDS = 0.6
 FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 18, 24, 96
 QUICK_SECONDS = 3e-4
@@ -37,7 +37,7 @@ PIECES, PIECE_BYTES = 48, 1024
 FULLY_VERIFIED = 1 / 6
 CALL_SECONDS = 120.0
 STILL_SECONDS, SLICE_SECONDS = 2e-4, 2e-5
-WATCHED, MOST_WATCHED_CALLS, WATCH_SECONDS = 2, 3, 0.01
+WATCHED, MOST_WATCHED_CALLS, WATCH_SECONDS = 1, 3, 0.01
 PATIENCE_SECONDS, NAP_SECONDS = 1.0, 2e-3
 RESAMPLES = 1000
 CANDIDATE = "candidate"
@@ -145,11 +145,10 @@ class Timer:
             self.contestants += 1
             contestant.stage_name = "time"
             try:
-                with Placement() as placement:
+                with Attention():
                     mine = min(self.warm(contestant, trial))
-                    theirs = [self.warm_baseline(worker, trial) for worker in self._baselines.values()]
-                    rounds = rounds or _rounds(mine, theirs)
-                    block = _Block(self, contestant, trial, timing, pings, observer, placement)
+                    rounds = rounds or _rounds(mine, [self.warm_baseline(b, trial) for b in self._baselines.values()])
+                    block = _Block(self, contestant, trial, timing, pings, observer)
                     timing.blocks.append(block.run(case, rounds, used))
                 used += rounds
                 if number == looked_at:
@@ -223,10 +222,8 @@ class _Block:
         timing: CaseTiming,
         pings: list[float],
         observer: Observer,
-        placement: Placement,
     ) -> None:
         self._timer, self._contestant, self._trial, self._timing = timer, contestant, trial, timing
-        self._placement = placement
         self._pings, self._observer = pings, observer
         self._random = random.SystemRandom()
         self._stopped = _Stopped(contestant.worker)
@@ -283,15 +280,8 @@ class _Block:
                 return
 
     def _seat(self, name: str, placed: Placed) -> None:
-        """Lays the inputs before a worker and stops it, its threads on cores of their own."""
+        """Lays the inputs before a worker and stops it."""
         worker = self._workers[name]
-        self._placement.spread(worker.pid)
-        try:
-            self._lay(name, worker, placed)
-        finally:
-            self._placement.release(worker.pid)
-
-    def _lay(self, name: str, worker: Worker, placed: Placed) -> None:
         if name == CANDIDATE:
             with self._contestant.judged():
                 self._stopped.check()
