@@ -26,6 +26,7 @@ class Output:
     oracle: Yardstick
     plain: Array
     reduction: float
+    condition: float
     precision: str
 
     @cached_property
@@ -37,7 +38,7 @@ class Output:
     def budget(self) -> Deviation:
         if self.oracle.exact:
             return EXACT
-        return allowed(self.own, self.dtype, self.reduction, self.precision)
+        return allowed(self.own, self.dtype, self.reduction, self.precision, self.condition)
 
     @cached_property
     def sound(self) -> bool:
@@ -52,17 +53,30 @@ class Output:
         return self.dtype in ROUNDOFF
 
 
+@dataclass(frozen=True)
+class Nature:
+    """What a case is like: how many inputs feed one output, and how each output sways with its inputs."""
+
+    reduction: float = 1.0
+    conditions: tuple[float, ...] = ()
+
+    def condition(self, index: int) -> float:
+        return self.conditions[index] if index < len(self.conditions) else 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Expected:
     tree: Tree
     outputs: list[Output]
 
     @classmethod
-    def from_message(cls, message: Message, packed: Packed, reduction: float, precision: str) -> Expected:
+    def from_message(cls, message: Message, packed: Packed, nature: Nature, precision: str) -> Expected:
         total = len(message["leaves"]) // 2
         outputs = []
         for index in range(total):
             leaf: Leaf = message["leaves"][total + index]
+            oracle = Yardstick(packed.values(index), leaf["dtype"])
+            sway = message["sway"][index] if message["sway"] else None
             outputs.append(
                 Output(
                     dtype=leaf["dtype"],
@@ -70,9 +84,10 @@ class Expected:
                     dense=message["dense"][index],
                     contiguous=message["contiguous"][index],
                     aliases_input=message["aliases"][index],
-                    oracle=Yardstick(packed.values(index), leaf["dtype"]),
+                    oracle=oracle,
                     plain=packed.values(total + index),
-                    reduction=reduction,
+                    reduction=nature.reduction,
+                    condition=oracle.condition(sway["at"], sway["by"]) if sway else nature.condition(index),
                     precision=precision,
                 )
             )
