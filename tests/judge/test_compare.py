@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from kernelwright.judge import _ruler
-from kernelwright.judge._compare import BLOCK, SWAY, Deviation, Yardstick, allowed, describe_bad
+from kernelwright.judge._compare import BLOCK, Deviation, Yardstick, allowed, describe_bad
 from kernelwright.judge._memory import as_float
 
 HUGE = Deviation(1e300, 1e300)
@@ -300,34 +300,3 @@ def test_whatever_is_over_budget_has_a_bad_element(seed, length, data):
     budget = Deviation(1e-6, 1e-5)
     if not stick.measure(result).within(budget):
         assert stick.bad(result, budget)[place]
-
-
-# How an answer sways with its inputs
-
-
-def swayed(function, x: np.ndarray) -> float:
-    """The condition of `function` at x, as the judge finds it."""
-    rng = np.random.default_rng(5)
-    here, there = function(x), function(x + x * rng.standard_normal(x.shape) * SWAY)
-    places = rng.integers(here.size, size=1024)
-    moves = np.abs(there - here).reshape(-1)[places]
-    return Yardstick(here.reshape(-1), "float32").condition(places.tolist(), moves.tolist())
-
-
-def test_a_sum_sways_as_little_as_its_inputs():
-    assert swayed(lambda x: x.sum(axis=1), noise(0, 512, 64)) < 2
-
-
-def test_what_is_left_of_a_large_mean_sways_with_the_mean():
-    assert 300 < swayed(lambda x: x - x.mean(axis=1, keepdims=True), 1000 + noise(0, 512, 64)) < 3000
-
-
-def test_a_few_elements_that_jump_do_not_widen_the_budget():
-    assert swayed(lambda x: np.floor(x * 1e4), noise(0, 512, 64)) == 0.0
-
-
-@given(condition=st.floats(0, 1e12))
-def test_no_condition_widens_the_budget_without_end(condition):
-    budget = allowed(Deviation(0.0, 0.0), "float32", 100.0, "strict", condition)
-    plain = allowed(Deviation(0.0, 0.0), "float32", 100.0, "strict")
-    assert plain.rms <= budget.rms <= 64 * plain.rms

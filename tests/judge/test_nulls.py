@@ -25,7 +25,6 @@ def output(values, dtype="float32", aliases_input=False):
         oracle=Yardstick(flat.astype(np.float64) if dtype == "float32" else flat, dtype),
         plain=flat.astype(np.float32) if dtype == "float32" else flat,
         reduction=1.0,
-        condition=1.0,
         precision="strict",
     )
 

@@ -20,8 +20,6 @@ from kernelwright.judge._ruler import BLOCK
 # A block of near zeros in a tensor of large numbers is judged in units of a thousandth of the tensor's RMS.
 BLOCK_FLOOR = 1e-3
 RMS_FACTOR, PEAK_FACTOR = 4.0, 8.0
-# Inputs are moved by this much, relatively, to see how far the answer sways; and how much of that is forgiven.
-SWAY, MOST_SWAY = 2.0**-24, 64.0
 
 ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 ACCUMULATOR = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-24, "bfloat16": 2.0**-24}
@@ -45,10 +43,9 @@ class Deviation:
 EXACT = Deviation(0.0, 0.0)
 
 
-def allowed(own: Deviation, dtype: str, reduction: float, precision: str, condition: float = 1.0) -> Deviation:
-    """The budget: from the reference's own deviation, how many inputs feed an output, and how it sways with them."""
-    sway = min(max(1.0, condition), MOST_SWAY)
-    floor = FLOOR[dtype] * ROUNDOFF[dtype] + ACCUMULATOR[dtype] * math.sqrt(reduction) * sway
+def allowed(own: Deviation, dtype: str, reduction: float, precision: str) -> Deviation:
+    """The budget, given the reference's own deviation and how many inputs feed one output."""
+    floor = FLOOR[dtype] * ROUNDOFF[dtype] + ACCUMULATOR[dtype] * math.sqrt(reduction)
     extra = PRECISION_CLASS[precision]
     return Deviation(
         max(RMS_FACTOR * own.rms, floor) + 2 * extra,
@@ -71,15 +68,6 @@ class Yardstick:
             return EXACT if np.array_equal(result, self.values) else Deviation(math.inf, math.inf)
         total, peak = _ruler.deviation(as_float(result, self.dtype), self.values, self._scales)
         return Deviation(math.sqrt(total / max(1, len(self.values))), peak)
-
-    def condition(self, places: list[int], moves: list[float]) -> float:
-        """By how many rounding errors, in local units, the answer moves when every input moves by one."""
-        if self._scales is None or not places:
-            return 1.0
-        at = np.asarray(places)
-        units = np.abs(self.values[at]) + self._scales[at // BLOCK]
-        with np.errstate(invalid="ignore"):
-            return float(np.nan_to_num(np.median(np.asarray(moves) / units))) * 1.48 / SWAY
 
     def bad(self, result: Array, budget: Deviation) -> Array:
         """Which elements are off by more than the budget (by more than its RMS part if no peak stands out)."""

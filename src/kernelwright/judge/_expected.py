@@ -26,7 +26,6 @@ class Output:
     oracle: Yardstick
     plain: Array
     reduction: float
-    condition: float
     precision: str
 
     @cached_property
@@ -38,7 +37,7 @@ class Output:
     def budget(self) -> Deviation:
         if self.oracle.exact:
             return EXACT
-        return allowed(self.own, self.dtype, self.reduction, self.precision, self.condition)
+        return allowed(self.own, self.dtype, self.reduction, self.precision)
 
     @cached_property
     def sound(self) -> bool:
@@ -53,30 +52,17 @@ class Output:
         return self.dtype in ROUNDOFF
 
 
-@dataclass(frozen=True)
-class Nature:
-    """What a case is like: how many inputs feed one output, and how each output sways with its inputs."""
-
-    reduction: float = 1.0
-    conditions: tuple[float, ...] = ()
-
-    def condition(self, index: int) -> float:
-        return self.conditions[index] if index < len(self.conditions) else 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class Expected:
     tree: Tree
     outputs: list[Output]
 
     @classmethod
-    def from_message(cls, message: Message, packed: Packed, nature: Nature, precision: str) -> Expected:
+    def from_message(cls, message: Message, packed: Packed, reduction: float, precision: str) -> Expected:
         total = len(message["leaves"]) // 2
         outputs = []
         for index in range(total):
             leaf: Leaf = message["leaves"][total + index]
-            oracle = Yardstick(packed.values(index), leaf["dtype"])
-            sway = message["sway"][index] if message["sway"] else None
             outputs.append(
                 Output(
                     dtype=leaf["dtype"],
@@ -84,10 +70,9 @@ class Expected:
                     dense=message["dense"][index],
                     contiguous=message["contiguous"][index],
                     aliases_input=message["aliases"][index],
-                    oracle=oracle,
+                    oracle=Yardstick(packed.values(index), leaf["dtype"]),
                     plain=packed.values(total + index),
-                    reduction=nature.reduction,
-                    condition=oracle.condition(sway["at"], sway["by"]) if sway else nature.condition(index),
+                    reduction=reduction,
                     precision=precision,
                 )
             )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kernelwright.judge import _nulls
 from kernelwright.judge import _touch as touch
-from kernelwright.judge._expected import Nature, Trial
+from kernelwright.judge._expected import Trial
 from kernelwright.judge._limits import available_memory
 from kernelwright.judge._memory import Packed
 from kernelwright.judge._process import Template
@@ -27,8 +27,9 @@ FEWEST_POOL, MOST_POOL = 4, 64
 
 @dataclass(frozen=True)
 class Probe:
-    """The least that any kernel must move for a case."""
+    """How a case depends on its inputs: the least work any kernel must do."""
 
+    reduction: float
     bytes_read: float
     bytes_written: float
 
@@ -65,7 +66,6 @@ class Prepared(Reference):
         self._neighbours: list[Trial] | None = None
         self.weight_seed = seeds.next()
         self.probes: dict[str, Probe] = {}
-        self.natures: dict[str, Nature] = {}
         self.skipped: list[str] = []
         try:
             self.use_weights(self.weight_seed)
@@ -80,11 +80,11 @@ class Prepared(Reference):
 
     def trial(self, case: Case, family: str, seed: int) -> Trial | None:
         """A trial, or None where the family does not apply or the reference cannot cope with it."""
-        return _sound(self.draw_trial(case, family, seed, self.natures[case.name], sway=family != "given"))
+        return _sound(self.draw_trial(case, family, seed, self.probes[case.name].reduction))
 
     def begin_fresh(self, case: Case) -> Callable[[], Trial | None]:
         """Has a given trial drawn, from a seed that did not exist before, and gives what fetches it."""
-        fetch = self.begin_trial(case, "given", self.seeds.next(), self.natures[case.name], sway=False)
+        fetch = self.begin_trial(case, "given", self.seeds.next(), self.probes[case.name].reduction)
         return lambda: _sound(fetch())
 
     def _trials(self, case: Case) -> Iterator[Trial]:
@@ -109,7 +109,7 @@ class Prepared(Reference):
         """The first given draw, a little changed: what a cache with too small a key takes for the same."""
         first, second = self.pair(case)
         for family, inputs in touch.variants(first.inputs, second.inputs):
-            expected = self.expect(inputs, self.natures[case.name])
+            expected = self.expect(inputs, self.probes[case.name].reduction)
             if expected.sound:
                 yield Trial(case, family, first.seed, inputs, expected)
 
@@ -124,14 +124,13 @@ class Prepared(Reference):
         return trial
 
     def _probe(self, case: Case) -> None:
-        first = self.draw_trial(case, "given", self.seeds.next(), Nature(), sway=True)
+        first = self.draw_trial(case, "given", self.seeds.next(), 1.0)
         assert first is not None
         self.place(self.worker, first.inputs)
         self._ask(self.worker, {"op": "steadiness"})
         answer = self._ask(self.worker, {"op": "probe"})
-        conditions = tuple(output.condition for output in first.expected.outputs)
-        self.natures[case.name] = Nature(answer["reduction"], conditions)
-        self.probes[case.name] = Probe(answer["bytes_read"], answer["bytes_written"])
+        answer.pop("op")
+        self.probes[case.name] = Probe(**answer)
 
     def neighbours(self) -> list[Trial]:
         if self._neighbours is None:
@@ -142,7 +141,7 @@ class Prepared(Reference):
 
     def _neighbour(self, case: Case) -> Trial | None:
         """Nearby sizes at which the reference itself fails prove nothing."""
-        self.natures[case.name] = next(iter(self.natures.values()))
+        self.probes[case.name] = next(iter(self.probes.values()))
         try:
             return self.trial(case, "given", self.seeds.next())
         except TaskError:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.judge._channel import ChannelError, Closed, Message, Silent
-from kernelwright.judge._expected import Expected, Nature, Trial
+from kernelwright.judge._expected import Expected, Trial
 from kernelwright.judge._limits import available_memory
 from kernelwright.judge._memory import Packed, Placed, Stage
 from kernelwright.judge._process import Answer, Template, Worker
@@ -95,23 +95,20 @@ class Reference:
         answer, fds = self._ask_fds(order)
         return self._inputs(answer, fds) if answer["op"] == "drawn" else None
 
-    def draw_trial(self, case: Case, family: str, seed: int, nature: Nature, *, sway: bool) -> Trial | None:
-        """New inputs and what is right for them. `sway`: how far it moves with the inputs is found out anew."""
-        return self.begin_trial(case, family, seed, nature, sway=sway)()
+    def draw_trial(self, case: Case, family: str, seed: int, reduction: float) -> Trial | None:
+        """New inputs and what is right for them."""
+        return self.begin_trial(case, family, seed, reduction)()
 
-    def begin_trial(
-        self, case: Case, family: str, seed: int, nature: Nature, *, sway: bool
-    ) -> Callable[[], Trial | None]:
+    def begin_trial(self, case: Case, family: str, seed: int, reduction: float) -> Callable[[], Trial | None]:
         """Has a trial drawn, and gives what fetches it. The reference can do nothing else until it was fetched."""
-        order = {"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True, "sway": sway}
-        self._say(order)
+        self._say({"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True})
 
         def fetch() -> Trial | None:
             answer, fds = self._answer_fds()
             if answer["op"] != "drawn":
                 return None
             inputs = self._inputs(answer, fds)
-            return Trial(case, family, seed, inputs, self._expected(answer, fds[1], nature))
+            return Trial(case, family, seed, inputs, self._expected(answer, fds[1], reduction))
 
         return fetch
 
@@ -122,10 +119,10 @@ class Reference:
         self.room(packed)
         return packed
 
-    def _expected(self, answer: Message, fd: int, nature: Nature) -> Expected:
+    def _expected(self, answer: Message, fd: int, reduction: float) -> Expected:
         said = answer["expected"]
         packed = Packed.from_fd(fd, said["tree"], said["leaves"])
-        return Expected.from_message(said, packed, nature, self.task.precision)
+        return Expected.from_message(said, packed, reduction, self.task.precision)
 
     def room(self, inputs: Packed) -> Stage:
         """A stage that these inputs fit; a larger one is made where they do not."""
@@ -146,11 +143,11 @@ class Reference:
             self._checked(worker.stage(placed, timeout=REFERENCE_SECONDS))
         return placed
 
-    def expect(self, inputs: Packed, nature: Nature) -> Expected:
+    def expect(self, inputs: Packed, reduction: float) -> Expected:
         """What is right for inputs that were drawn before."""
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "expect"})
-        return self._expected(answer, fds[0], nature)
+        return self._expected(answer, fds[0], reduction)
 
     def compiled(self, mode: str) -> Worker:
         """The reference under torch.compile, in a process of its own."""

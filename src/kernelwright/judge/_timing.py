@@ -358,7 +358,7 @@ class _Block:
             raise Rejection(Status.TAMPER, message, **evidence)
         stick = Yardstick(right, output.dtype)
         evidence |= describe_bad(stick.bad(now, budget), now, stick, output.shape)
-        expected = self._timer.prepared.expect(inputs, self._timer.prepared.natures[self._trial.case.name])
+        expected = self._timer.prepared.expect(inputs, output.reduction)
         trial = Trial(self._trial.case, "timed", 0, inputs, expected)
         raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer))
 

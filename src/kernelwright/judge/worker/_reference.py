@@ -17,7 +17,6 @@ from typing import Any
 import torch
 
 from kernelwright.judge._channel import Channel, Message
-from kernelwright.judge._compare import SWAY
 from kernelwright.judge._memory import NUMPY
 from kernelwright.judge._tree import Tree, decode, encode, foreign
 from kernelwright.judge.worker._driver import Driver, failure
@@ -28,7 +27,6 @@ from kernelwright.tasks._draw import draw_input
 
 PROBES = 8
 PROBE_SECONDS = 1.0
-SWAY_SAMPLES = 1024
 
 
 class BrokenTask(Exception):
@@ -137,7 +135,7 @@ class Reference(Driver):
         fd, packed = pack(changed, "inputs")
         answer = {"op": "drawn", "tree": tree, "leaves": packed, "fds": (fd,)}
         if message["expect"]:
-            answer["expected"], more = self._expected(decode(tree, changed), sway=message["sway"])
+            answer["expected"], more = self._expected(decode(tree, changed))
             answer["fds"] = (fd, more)
         return answer
 
@@ -159,11 +157,11 @@ class Reference(Driver):
 
     def do_expect(self, message: Message) -> Message:
         """What is right for the staged inputs."""
-        expected, fd = self._expected(self._arguments, sway=False)
+        expected, fd = self._expected(self._arguments)
         return {"op": "expected", "expected": expected, "fds": (fd,)}
 
-    def _expected(self, arguments: list[Any], *, sway: bool) -> tuple[Message, int]:
-        """Runs the reference as it is, and in double precision; if asked, also on inputs a hair's breadth away."""
+    def _expected(self, arguments: list[Any]) -> tuple[Message, int]:
+        """Runs the reference as it is, and in double precision."""
         before = _versions(arguments)
         plain = _outputs(_raising("the reference's forward", lambda: self._model(*arguments)))
         if _versions(arguments) != before:
@@ -180,13 +178,7 @@ class Reference(Driver):
             "contiguous": [leaf.is_contiguous() for leaf in plain.leaves],
             "aliases": _aliases(plain.leaves, arguments),
             "precision": precision,
-            "sway": self._sway(arguments, exact) if sway and precision == "double" else None,
         }, fd
-
-    def _sway(self, arguments: list[Any], exact: list[torch.Tensor]) -> list[Message]:
-        """How far some elements of each output move when every input moves by a rounding error."""
-        moved, _ = self._in_double(_moved(arguments))
-        return [_moves(there, here) for there, here in zip(moved.leaves, exact, strict=True)]
 
     def _in_double(self, arguments: list[Any]) -> tuple[Outputs, str]:
         if self._wide is None:
@@ -361,27 +353,6 @@ def _doubled(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _doubled(item) for key, item in value.items()}
     return value
-
-
-def _moved(value: Any) -> Any:
-    """In double precision, every element off by about one rounding error of single precision."""
-    if isinstance(value, torch.Tensor) and value.is_floating_point():
-        wide = value.double()
-        return wide + wide * torch.randn_like(wide) * SWAY
-    if isinstance(value, list | tuple):
-        return type(value)(_moved(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _moved(item) for key, item in value.items()}
-    return value
-
-
-def _moves(there: torch.Tensor, here: torch.Tensor) -> Message:
-    if here.dtype != torch.float64 or there.shape != here.shape or not here.numel():
-        return {"at": [], "by": []}
-    places = torch.randint(here.numel(), (SWAY_SAMPLES,))
-    by = (there.reshape(-1)[places] - here.reshape(-1)[places]).abs()
-    known = torch.isfinite(by)
-    return {"at": places[known].tolist(), "by": by[known].tolist()}
 
 
 def _widened(wide: torch.Tensor, plain: torch.Tensor) -> torch.Tensor:
