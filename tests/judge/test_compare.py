@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from kernelwright.judge import _ruler
 from kernelwright.judge._compare import BLOCK, Deviation, Yardstick, allowed, describe_bad
+from kernelwright.judge._expected import Output
 from kernelwright.judge._memory import as_float
 
 HUGE = Deviation(1e300, 1e300)
@@ -300,3 +301,40 @@ def test_whatever_is_over_budget_has_a_bad_element(seed, length, data):
     budget = Deviation(1e-6, 1e-5)
     if not stick.measure(result).within(budget):
         assert stick.bad(result, budget)[place]
+
+
+# Ill-conditioned elements
+
+
+def output(oracle: np.ndarray, plain: np.ndarray, reduction: float = 100.0) -> Output:
+    return Output(
+        dtype="float32",
+        shape=[len(oracle)],
+        dense=True,
+        contiguous=True,
+        aliases_input=False,
+        oracle=Yardstick(oracle, "float32"),
+        plain=plain,
+        reduction=reduction,
+        precision="strict",
+    )
+
+
+def test_an_element_gets_the_room_that_its_condition_asks_for_and_no_more():
+    oracle = noise(0, 5000)
+    found, sway = oracle.astype(np.float32), np.zeros(5000)
+    found[7] += np.float32(1e-2)
+    sway[7] = 1e-3  # ten such errors, in a sum of a hundred terms, are one percent
+    right = output(oracle, oracle.astype(np.float32))
+    assert not right.oracle.measure(found).within(right.budget)
+    assert right.forgives(found, sway * 1.01)
+    assert not right.forgives(found, sway * 0.5)
+    assert not right.forgives(found, np.roll(sway, 1))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_no_condition_excuses_what_is_not_finite(bad):
+    oracle = noise(0, 5000)
+    found = oracle.astype(np.float32)
+    found[7] = bad
+    assert not output(oracle, oracle.astype(np.float32)).forgives(found, np.full(5000, 1e-3))

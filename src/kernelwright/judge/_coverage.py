@@ -22,7 +22,7 @@ from kernelwright.judge import _kernel
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._placement import Attention
-from kernelwright.judge._process import Answer
+from kernelwright.judge._process import Answer, Worker
 from kernelwright.judge._status import Rejection, Status
 
 PTRACE_CONT = 7
@@ -36,15 +36,18 @@ WALL = 0x40000000
 COUNTER = {"x86_64": 16, "aarch64": 32}
 STACK = {"x86_64": 19, "aarch64": 31}
 LINK = {"aarch64": 30}
+# The instruction before the one at which a thread waits in the kernel.
+SYSTEM_CALL = {"x86_64": b"\x0f\x05", "aarch64": b"\x01\x00\x00\xd4"}
 STACK_WORDS = 128
 
-ENOUGH, FEW = 30, 8
+ENOUGH, FEW, MANY = 30, 8, 1000
 # What torch itself may take in a call for making tensors and finding functions, before it counts as work.
 GLUE_SECONDS, GLUE_SHARE = 5e-5, 0.02
 TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 24
 # Pauses between looks grow: a short call is seen at all, a long one is not slowed down.
 LONGEST_PAUSE, PAUSE_GROWTH = 1e-4, 1.15
+JOURNEYS = 16
 RECORDED_CALLS, TIMED_CALLS = 2, 3
 SECONDS, MOST_SECONDS = 0.4, 2.0
 GEMM = frozenset(
@@ -63,7 +66,6 @@ FREE = frozenset(
 NEUTRAL = (
     "libc.so",
     "libc-",
-    "libgomp",
     "libstdc++",
     "libgcc",
     "libpthread",
@@ -72,6 +74,8 @@ NEUTRAL = (
     "allocator-",
 )
 WORKERS = ("own", "library", "glue")
+# Threads of these spin while they wait for work.
+POOLS = ("libgomp", "libomp", "libiomp")
 MATHS = ("libm.so", "libm-", "libmvec")
 
 
@@ -81,8 +85,9 @@ class Coverage:
 
     own: int = 0
     library: int = 0
-    glue: int = 0
+    glue: float = 0
     other: int = 0
+    waiting: int = 0
     operators: dict[str, int] = field(default_factory=dict)
     operator_seconds: dict[str, float] = field(default_factory=dict)
     call_seconds: float = 0.0
@@ -105,25 +110,33 @@ class Coverage:
 
     def doubt(self) -> float:
         """How much more of the time may be its own than the samples show: two standard errors."""
-        seen = self.own + self.library + self.glue
-        return 2 * math.sqrt(self.own + 1) / seen * self.call_seconds if seen >= FEW else 0.0
+        return 2 * math.sqrt(self.own + 1) / self.running * self.call_seconds if self.seen >= FEW else 0.0
+
+    @property
+    def seen(self) -> float:
+        """Samples of threads doing somebody's work."""
+        return self.own + self.library + self.glue
+
+    @property
+    def running(self) -> float:
+        """Samples of threads doing anything, the interpreter's work too."""
+        return self.seen + self.other
 
     def _seconds(self, forgiven: frozenset[str]) -> tuple[float, float]:
         """Operators as torch recorded them; the rest as the samples fall, but for what glue may take."""
         everything = sum(self.operator_seconds.values())
         excused = sum(seconds for name, seconds in self.operator_seconds.items() if name in forgiven)
         rest = max(0.0, self.call_seconds - everything)
-        seen = self.own + self.library + self.glue
-        if seen < FEW:
+        if self.seen < FEW:
             return rest if self.own or not everything else 0.0, everything - excused
-        unrecorded = self.call_seconds * self.glue / seen - everything - GLUE_SECONDS
-        theirs = everything - excused + max(0.0, unrecorded) + self.call_seconds * self.library / seen
-        return min(rest, self.call_seconds * self.own / seen), theirs
+        each = self.call_seconds / self.running
+        unrecorded = each * self.glue - everything - GLUE_SECONDS
+        return min(rest, each * self.own), everything - excused + max(0.0, unrecorded) + each * self.library
 
     def to_json(self) -> dict[str, Any]:
         return {
             "own_samples": self.own,
-            "library_samples": self.library + self.glue,
+            "library_samples": round(self.library + self.glue),
             "libraries": self.libraries,
             "operators": self.operators,
         }
@@ -132,8 +145,10 @@ class Coverage:
 class Observer:
     """Watches a candidate at work, in whichever of its processes and however often it is asked to."""
 
-    def __init__(self) -> None:
+    def __init__(self, journey_glue: float = 0.0) -> None:
+        """`journey_glue`: how many samples of a call find torch describing the result, which is the judge's doing."""
         self.coverage = Coverage()
+        self._journey_glue = journey_glue
 
     def check(self, contestant: Contestant, trial: Trial) -> None:
         """A full look: operators recorded, then calls watched until enough was seen."""
@@ -151,25 +166,43 @@ class Observer:
     @property
     def in_doubt(self) -> bool:
         """Whether too little was seen to say whose work it is, or what was seen speaks for the libraries."""
-        seen = self.coverage.own + self.coverage.library + self.coverage.glue
-        return seen < ENOUGH or self.coverage.own < seen / 2
+        return self.coverage.seen < ENOUGH or self.coverage.own < self.coverage.seen / 2
 
     def forget_samples(self) -> None:
-        self.coverage = replace(self.coverage, own=0, library=0, glue=0, other=0, libraries={})
+        self.coverage = replace(self.coverage, own=0, library=0, glue=0, other=0, waiting=0, libraries={})
 
     def watch(self, contestant: Contestant) -> Answer:
         """One call, its inputs laid, with the threads looked at while it runs."""
         owners = _Owners(contestant.worker.pid, contestant.libraries)
-        contestant.worker.thaw()
-        with contestant.judged(), _Tracer(contestant.worker.pid) as tracer:
-            contestant.worker.begin()
-            longest = LONGEST_PAUSE
-            while not contestant.worker.answered():
-                time.sleep(random.uniform(2e-5, longest))
-                longest *= PAUSE_GROWTH
-                for place in tracer.look():
-                    owners.count(place, self.coverage)
+        before = self.coverage.glue
+        with contestant.judged():
+            _sample(contestant.worker, "go", owners, self.coverage)
+            self.coverage.glue = max(before, self.coverage.glue - self._journey_glue)
             return contestant.note(contestant.worker.end_call(timeout=contestant.call_limit))
+
+
+def journey_glue(worker: Worker) -> float:
+    """How many samples of a journey without a call find torch at work, in a worker that is believed."""
+    seen = Coverage()
+    owners = _Owners(worker.pid, set())
+    with Attention():
+        for _ in range(JOURNEYS):
+            _sample(worker, "ping", owners, seen)
+            worker.end_call(timeout=MOST_SECONDS)
+    return (seen.glue + seen.library) / JOURNEYS
+
+
+def _sample(worker: Worker, op: str, owners: _Owners, coverage: Coverage) -> None:
+    """Begins a call and looks at the worker's threads, at random moments, until the answer is there."""
+    worker.thaw()
+    with _Tracer(worker.pid) as tracer:
+        worker.begin(op)
+        longest = LONGEST_PAUSE
+        while not worker.answered():
+            time.sleep(random.uniform(2e-5, longest))
+            longest *= PAUSE_GROWTH
+            for place in tracer.look():
+                owners.count(place, coverage)
 
 
 def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
@@ -185,10 +218,9 @@ def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
 
 def _seen_enough(coverage: Coverage, calls: int, seconds: float) -> bool:
     """On a busy machine most samples find threads waiting: then it takes longer."""
-    seen = coverage.own + coverage.library + coverage.glue
-    if seen < FEW:
-        return seconds > MOST_SECONDS
-    return seen >= ENOUGH or calls >= MOST_CALLS or seconds > SECONDS
+    if coverage.seen < FEW:
+        return seconds > MOST_SECONDS or coverage.running > MANY
+    return coverage.seen >= ENOUGH or calls >= MOST_CALLS or seconds > SECONDS
 
 
 def _net_call_seconds(contestant: Contestant, trial: Trial) -> float:
@@ -206,6 +238,7 @@ class _Place:
 
     address: int
     callers: list[int]
+    waiting: bool
 
 
 class _Tracer:
@@ -260,17 +293,17 @@ class _Tracer:
         vector = _kernel.IoVec(ctypes.addressof(registers), ctypes.sizeof(registers))
         _kernel.libc.ptrace(PTRACE_GETREGSET, thread, ctypes.c_void_p(NT_PRSTATUS), ctypes.byref(vector))
         link = [int(registers[LINK[self._machine]])] if self._machine in LINK else []
-        return _Place(
-            int(registers[COUNTER[self._machine]]), [*link, *self._stack(int(registers[STACK[self._machine]]))]
-        )
+        address, stack = int(registers[COUNTER[self._machine]]), int(registers[STACK[self._machine]])
+        waiting = self._read(address - 4, 4).endswith(SYSTEM_CALL[self._machine])
+        return _Place(address, [*link, *memoryview(self._read(stack, 8 * STACK_WORDS)).cast("Q")], waiting)
 
-    def _stack(self, pointer: int) -> list[int]:
-        """What lies on top of a stack; nothing where it cannot be read."""
-        words = bytearray(8 * STACK_WORDS)
+    def _read(self, address: int, length: int) -> bytes:
+        """What lies in the process's memory, in whole words; nothing where it cannot be read."""
+        buffer = bytearray(length)
         with contextlib.suppress(OSError, OverflowError):
-            got = _kernel.read_memory(self._pid, pointer, memoryview(words))
-            return list(memoryview(words[: got // 8 * 8]).cast("Q"))
-        return []
+            got = _kernel.read_memory(self._pid, address, memoryview(buffer))
+            return bytes(buffer[: got if got == length else got // 8 * 8])
+        return b""
 
 
 def _ptrace(request: int, thread: int, data: int = 0) -> int:
@@ -292,12 +325,12 @@ class _Owners:
         self._starts = [start for start, *_ in self._ranges]
 
     def count(self, place: _Place, coverage: Coverage) -> None:
-        found = self._at(place.address)
+        found = None if place.waiting else self._at(place.address)
         if found is not None and found[1] == "maths":
             found = next(
                 (caller for word in place.callers if (caller := self._at(word)) and caller[1] in WORKERS), None
             )
-        path, owner = found or ("", "other")
+        path, owner = found or ("", "waiting" if place.waiting else "other")
         setattr(coverage, owner, getattr(coverage, owner) + 1)
         if owner in ("library", "glue"):
             name = os.path.basename(path)
@@ -316,6 +349,8 @@ def _owner(path: str) -> str:
     name = os.path.basename(path)
     if path in ("[vdso]", "[vsyscall]") or name.startswith((*NEUTRAL, "python", "libpython")) or "lib-dynload" in path:
         return "other"
+    if name.startswith(POOLS):
+        return "waiting"
     if name.startswith(MATHS):
         return "maths"
     return "glue" if name.startswith(TORCH) else "library"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,6 +47,17 @@ class Output:
             return True
         plain, wide = as_float(self.plain, self.dtype), self.oracle.values
         return bool(np.array_equal(np.isfinite(plain), np.isfinite(wide)) and not np.isnan(plain).any())
+
+    def forgives(self, values: Array, sway: Array) -> bool:
+        """Whether a result is right once every element gets the room that its own condition asks for.
+
+        `sway` is how far each element moves when the inputs move by a rounding error; a sum of as many terms as feed
+        an output makes that many such errors, of either sign.
+        """
+        if not self.is_float or len(values) != len(sway):
+            return False
+        stick = Yardstick(self.oracle.values, "float64")
+        return stick.measure(self.oracle.pardoned(values, sway * math.sqrt(self.reduction))).within(self.budget)
 
     @property
     def is_float(self) -> bool:

@@ -127,6 +127,13 @@ class Judge:
     def drop_ahead(self) -> None:
         self._template.drop_spares()
 
+    def journey_glue(self, prepared: Prepared) -> float:
+        """What torch does in a worker to describe a result of this task; found out once."""
+        if prepared.journey_glue is None:
+            prepared.call(prepared.worker, prepared.trials[0].inputs)
+            prepared.journey_glue = _coverage.journey_glue(prepared.worker)
+        return prepared.journey_glue
+
     @property
     def builder(self) -> Builder:
         return self._builder
@@ -181,7 +188,7 @@ class _Hearing:
         self._found: dict[str, Any] = {}
         self._stage = "screen"
         self._checker = Checker(prepared, self._start)
-        self._observers = {case.name: Observer() for case in prepared.task.cases}
+        self._observers = {case.name: Observer(judge.journey_glue(prepared)) for case in prepared.task.cases}
 
     def verdict(self) -> Verdict:
         begun = time.perf_counter()

@@ -67,6 +67,7 @@ class Prepared(Reference):
         self.weight_seed = seeds.next()
         self.probes: dict[str, Probe] = {}
         self.skipped: list[str] = []
+        self.journey_glue: float | None = None
         try:
             self.use_weights(self.weight_seed)
             self.trials = [trial for case in task.cases for trial in self._trials(case)]

@@ -13,7 +13,7 @@ from typing import Any
 from kernelwright.judge._channel import ChannelError, Closed, Message, Silent
 from kernelwright.judge._expected import Expected, Trial
 from kernelwright.judge._limits import available_memory
-from kernelwright.judge._memory import Packed, Placed, Stage
+from kernelwright.judge._memory import Array, Packed, Placed, Stage
 from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Case, Task, TaskError
@@ -148,6 +148,13 @@ class Reference:
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "expect"})
         return self._expected(answer, fds[0], reduction)
+
+    def sway(self, inputs: Packed) -> list[Array]:
+        """How far each element of each output moves when the inputs move by a rounding error."""
+        self.place(self.worker, inputs)
+        answer, fds = self._ask_fds({"op": "sway"})
+        packed = Packed.from_fd(fds[0], {}, answer["leaves"])
+        return [packed.values(index) for index in range(len(packed.leaves))]
 
     def compiled(self, mode: str) -> Worker:
         """The reference under torch.compile, in a process of its own."""

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.judge._check import Checker, Start, Wrong, only_ties
+from kernelwright.judge._check import LATE_SECONDS, Checker, Start, Wrong, only_ties
 from kernelwright.judge._compare import Deviation, Yardstick, describe_bad
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._coverage import Observer
-from kernelwright.judge._expected import Trial
-from kernelwright.judge._memory import NUMPY, Array, Leaf, Packed, Placed, count, is_dense
+from kernelwright.judge._expected import Output, Trial
+from kernelwright.judge._memory import NUMPY, Array, Leaf, Packed, Placed, count, is_dense, same_bytes
 from kernelwright.judge._placement import Attention
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer, Worker
@@ -207,6 +207,9 @@ class Timer:
             contestant.worker.thaw()
             raise self._checker.diagnose(contestant, wrong) from wrong
 
+    def excused(self, values: Array, output: Output, index: int, inputs: Packed) -> bool:
+        return self._checker.excused(values, output, index, inputs)
+
     def wrong(self, contestant: Contestant, wrong: Wrong) -> Rejection:
         return self._checker.diagnose(contestant, wrong)
 
@@ -340,27 +343,28 @@ class _Block:
             if agrees and fully:
                 agrees = _agrees(mine.whole(index), theirs.whole(index), output.dtype, budget)
             if not agrees and not only_ties(mine.whole(index), theirs.whole(index), output.shape, inputs):
-                self._reject(inputs, mine, index, budget, theirs)
+                self._doubt(inputs, mine, index, budget)
         self._timing.verified_fully += fully
 
-    def _reject(self, inputs: Packed, mine: _Look, index: int, budget: Deviation, theirs: _Look) -> None:
-        """Was it late, or wrong? Whoever is late has the right numbers there by now."""
-        output = self._trial.expected.outputs[index]
+    def _doubt(self, inputs: Packed, mine: _Look, index: int, budget: Deviation) -> None:
+        """A timed result that differs from the reference's: is it late, wrong, or only ill-conditioned?"""
+        then = mine.whole(index).copy()
         self._contestant.worker.thaw()
         self._timer.prepared.worker.thaw()
-        time.sleep(0.05)
+        time.sleep(LATE_SECONDS)
         with self._contestant.judged():
             now = self._contestant.worker.reader.tensor(mine.answer.leaves[index])
-        right = theirs.whole(index)
         evidence: dict[str, Any] = {"trial": "a timed call"}
-        if _agrees(now, right, output.dtype, budget):
-            message = "its result was not finished when a timed call returned; it appeared afterwards"
+        if not same_bytes(then, now):
+            message = "its result was not finished when a timed call returned; it changed afterwards"
             raise Rejection(Status.TAMPER, message, **evidence)
-        stick = Yardstick(right, output.dtype)
-        evidence |= describe_bad(stick.bad(now, budget), now, stick, output.shape)
-        expected = self._timer.prepared.expect(inputs, output.reduction)
-        trial = Trial(self._trial.case, "timed", 0, inputs, expected)
-        raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer))
+        expected = self._timer.prepared.expect(inputs, self._trial.expected.outputs[index].reduction)
+        output = expected.outputs[index]
+        if not self._timer.excused(now, output, index, inputs):
+            evidence |= describe_bad(output.oracle.bad(now, budget), now, output.oracle, output.shape)
+            trial = Trial(self._trial.case, "timed", 0, inputs, expected)
+            raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer))
+        self._stopped.begin()
 
 
 class _Stopped:

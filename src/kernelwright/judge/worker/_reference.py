@@ -27,6 +27,7 @@ from kernelwright.tasks._draw import draw_input
 
 PROBES = 8
 PROBE_SECONDS = 1.0
+SWAYS = 3
 
 
 class BrokenTask(Exception):
@@ -188,6 +189,16 @@ class Reference(Driver):
             return _outputs(self._wide(*[_doubled(value) for value in arguments])), "double"
         except Exception:
             return _outputs(self._model(*arguments)), "same"
+
+    def do_sway(self, message: Message) -> Message:
+        """How far every element of each output moves when every input moves by a rounding error."""
+        here, _ = self._in_double(self._arguments)
+        moves = [torch.zeros_like(leaf, dtype=torch.float64) for leaf in here.leaves]
+        for _ in range(SWAYS):
+            there, _ = self._in_double(_moved(self._arguments))
+            moves = [_farther(m, t, h) for m, t, h in zip(moves, there.leaves, here.leaves, strict=True)]
+        fd, leaves = pack([move.contiguous() for move in moves], "sway")
+        return {"op": "swayed", "leaves": leaves, "fds": (fd,)}
 
     def do_steadiness(self, message: Message) -> Message:
         """Same inputs, called again: does the reference answer the same? If not, is it chance or memory?"""
@@ -353,6 +364,25 @@ def _doubled(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _doubled(item) for key, item in value.items()}
     return value
+
+
+def _moved(value: Any) -> Any:
+    """In double precision, every element off by about one rounding error of single precision."""
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        wide = value.double()
+        return wide + wide * torch.randn_like(wide) * 2.0**-24
+    if isinstance(value, list | tuple):
+        return type(value)(_moved(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _moved(item) for key, item in value.items()}
+    return value
+
+
+def _farther(moves: torch.Tensor, there: torch.Tensor, here: torch.Tensor) -> torch.Tensor:
+    """The larger move of each element; none where it is not a number, or none of a float."""
+    if there.shape != here.shape or not here.is_floating_point():
+        return moves
+    return torch.maximum(moves, (there - here).abs().double().nan_to_num(0.0, 0.0, 0.0))
 
 
 def _widened(wide: torch.Tensor, plain: torch.Tensor) -> torch.Tensor:
