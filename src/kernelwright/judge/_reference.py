@@ -145,12 +145,14 @@ class Reference:
 
     def expect(self, inputs: Packed, reduction: float) -> Expected:
         """What is right for inputs that were drawn before."""
+        self.worker.thaw()
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "expect"})
         return self._expected(answer, fds[0], reduction)
 
     def sway(self, inputs: Packed) -> list[Array]:
         """How far each element of each output moves when the inputs move by a rounding error."""
+        self.worker.thaw()  # the question may come up while others are timed
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "sway"})
         packed = Packed.from_fd(fds[0], {}, answer["leaves"])
