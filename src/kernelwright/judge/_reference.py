@@ -32,6 +32,8 @@ class Reference:
         self.stage: Stage | None = None
         self.worker = self._start()
         self._compiled: dict[str, Worker] = {}
+        self._asked, self._received = 0, 0
+        self._drawn: dict[int, tuple[Message, list[int]]] = {}
         self._weights: tuple[int, list[dict[str, Any]], int] | None = None
         answer = self._ask(self.worker, {"op": "task", "task": task.to_wire(), "seed": seed})
         self.init, self.weight_shapes = answer["init"], answer["weights"]
@@ -42,6 +44,7 @@ class Reference:
         return self._template.fork("reference", cage=cage)
 
     def _ask(self, worker: Worker, message: Message, *, timeout: float = REFERENCE_SECONDS) -> Message:
+        self._settle(self._asked)
         with self._blame(worker):
             return self._checked(worker.ask(message, timeout=timeout))
 
@@ -50,8 +53,15 @@ class Reference:
         return self._answer_fds()
 
     def _say(self, message: Message) -> None:
+        self._settle(self._asked)
         with self._blame(self.worker):
             self.worker.say(message)
+
+    def _settle(self, last: int) -> None:
+        """Receives what was begun, up to the draw of this number."""
+        while self._received < last:
+            self._received += 1
+            self._drawn[self._received] = self._answer_fds()
 
     def _answer_fds(self) -> tuple[Message, list[int]]:
         with self._blame(self.worker):
@@ -100,11 +110,15 @@ class Reference:
         return self.begin_trial(case, family, seed, reduction)()
 
     def begin_trial(self, case: Case, family: str, seed: int, reduction: float) -> Callable[[], Trial | None]:
-        """Has a trial drawn, and gives what fetches it. The reference can do nothing else until it was fetched."""
-        self._say({"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True})
+        """Has a trial drawn, and gives what fetches it; other questions meanwhile wait until it is drawn."""
+        order = {"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True}
+        with self._blame(self.worker):
+            self.worker.say(order)
+        number = self._asked = self._asked + 1
 
         def fetch() -> Trial | None:
-            answer, fds = self._answer_fds()
+            self._settle(number)
+            answer, fds = self._drawn.pop(number)
             if answer["op"] != "drawn":
                 return None
             inputs = self._inputs(answer, fds)
@@ -135,6 +149,7 @@ class Reference:
 
     def place(self, worker: Worker, inputs: Packed, slot: int = 0, *, shifted: bool = False) -> Placed:
         """Lays inputs before the reference."""
+        self._settle(self._asked)
         stage = self.room(inputs)
         placed = stage.place(inputs, slot, shifted=shifted)
         stage.fill(placed)
