@@ -297,8 +297,14 @@ class Contestant:
             message = f"keeps running between calls ({min(busy):.0%} of a core): let its threads sleep"
             raise Rejection(Status.TAMPER, message, busy=busy)
 
+    def resume(self) -> None:
+        """Lets it run on between calls."""
+        with self.judged():
+            self.worker.thaw()
+
     def _busy_share(self) -> float:
         with self.judged():
+            self.worker.thaw()
             time.sleep(GRACE_SECONDS)
             before = self.worker.cpu_seconds()
             time.sleep(IDLE_SECONDS)

@@ -18,7 +18,8 @@ from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Case, Task, TaskError
 
-SLOTS = 3
+# The slots that a candidate's inputs may lie in, and behind them the reference's own.
+SLOTS = OWN_SLOT = 3
 REFERENCE_SECONDS = 300.0
 COMPILE_SECONDS = 600.0
 NO_DISK_LIMIT = 1 << 40
@@ -144,14 +145,14 @@ class Reference:
         if self.stage is None or self.stage.slot_bytes < needed:
             if self.stage is not None:
                 self.stage.close()
-            self.stage = Stage(needed, SLOTS)
+            self.stage = Stage(needed, SLOTS + 1)
         return self.stage
 
-    def place(self, worker: Worker, inputs: Packed, slot: int = 0, *, shifted: bool = False) -> Placed:
-        """Lays inputs before the reference."""
+    def place(self, worker: Worker, inputs: Packed) -> Placed:
+        """Lays inputs before the reference, in a slot where no candidate looks."""
         self._settle(self._asked)
         stage = self.room(inputs)
-        placed = stage.place(inputs, slot, shifted=shifted)
+        placed = stage.place(inputs, OWN_SLOT, shifted=False)
         stage.fill(placed)
         with self._blame(worker):
             worker.attach(stage, timeout=REFERENCE_SECONDS)
@@ -160,14 +161,12 @@ class Reference:
 
     def expect(self, inputs: Packed, reduction: float) -> Expected:
         """What is right for inputs that were drawn before."""
-        self.worker.thaw()
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "expect"})
         return self._expected(answer, fds[0], reduction)
 
     def sway(self, inputs: Packed) -> list[Array]:
         """How far each element of each output moves when the inputs move by a rounding error."""
-        self.worker.thaw()  # the question may come up while others are timed
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "sway"})
         packed = Packed.from_fd(fds[0], {}, answer["leaves"])

@@ -363,7 +363,7 @@ class _Block:
         if not self._timer.excused(now, output, index, inputs):
             evidence |= describe_bad(output.oracle.bad(now, budget), now, output.oracle, output.shape)
             trial = Trial(self._trial.case, "timed", 0, inputs, expected)
-            raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer))
+            raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer, now))
         self._stopped.begin()
 
 
