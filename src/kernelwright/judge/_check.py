@@ -187,16 +187,18 @@ class Checker:
         return [other for other in self._prepared.pair(trial.case) if other is not trial]
 
     def _arrives_late(self, contestant: Contestant, wrong: Wrong) -> bool:
-        """Whether anything is still written to a result that was claimed to be finished."""
-        contestant.resume()
-        for _ in range(LATE_LOOKS):
-            time.sleep(LATE_SECONDS)
-            try:
-                now = contestant.values(wrong.answer.leaves[wrong.output])
-            except Rejection:
-                return False
-            if not same_bytes(wrong.found, now):
-                return True
+        """Whether anything is still written to a result that was claimed to be finished; looks while it works on."""
+        try:
+            contestant.resume()
+            for _ in range(LATE_LOOKS):
+                before = contestant.cpu_seconds()
+                time.sleep(LATE_SECONDS)
+                if not same_bytes(wrong.found, contestant.values(wrong.answer.leaves[wrong.output])):
+                    return True
+                if contestant.cpu_seconds() - before < LATE_SECONDS / 10:
+                    return False
+        except Rejection:
+            pass
         return False
 
     def _right_after(self, before: list[Trial], trial: Trial) -> bool:

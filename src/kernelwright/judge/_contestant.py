@@ -297,6 +297,10 @@ class Contestant:
             message = f"keeps running between calls ({min(busy):.0%} of a core): let its threads sleep"
             raise Rejection(Status.TAMPER, message, busy=busy)
 
+    def cpu_seconds(self) -> float:
+        with self.judged():
+            return self.worker.cpu_seconds()
+
     def resume(self) -> None:
         """Lets it run on between calls."""
         with self.judged():
