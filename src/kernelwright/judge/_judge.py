@@ -222,8 +222,9 @@ class _Hearing:
         self._prepared.use_weights(self._prepared.weight_seed)
         contestant = self._start()
         try:
-            self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))
             self._check(contestant)
+            # Only now: most that fail do so above, and ending an unused process costs as much as starting it.
+            self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))
             self._attribute(contestant)
             self._neighbours(contestant)
         finally:
