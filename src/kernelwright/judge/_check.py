@@ -24,6 +24,8 @@ from kernelwright.judge._status import Rejection, Status
 
 LATE_SECONDS, LATE_LOOKS = 0.05, 4
 FRESH_PROCESSES = 3
+# So many times over budget no condition of the inputs explains.
+HOPELESS = 1e3
 
 Start = Callable[[], Contestant]
 
@@ -127,7 +129,8 @@ class Checker:
         """Whether a result over budget is right after all: equal elements chosen otherwise, or an ill condition."""
         if only_ties(values, output.oracle.values, output.shape, inputs):
             return True
-        return output.is_float and output.forgives(values, self._prepared.sway(inputs)[index])
+        hope = output.is_float and _budget_used(values, output) < HOPELESS
+        return hope and output.forgives(values, self._prepared.sway(inputs)[index])
 
     # State
 

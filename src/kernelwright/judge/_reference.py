@@ -33,6 +33,7 @@ class Reference:
         self.stage: Stage | None = None
         self.worker = self._start()
         self._compiled: dict[str, Worker] = {}
+        self._swayed: tuple[Packed, list[Array]] | None = None
         self._asked, self._received = 0, 0
         self._drawn: dict[int, tuple[Message, list[int]]] = {}
         self._weights: tuple[int, list[dict[str, Any]], int] | None = None
@@ -166,11 +167,14 @@ class Reference:
         return self._expected(answer, fds[0], reduction)
 
     def sway(self, inputs: Packed) -> list[Array]:
-        """How far each element of each output moves when the inputs move by a rounding error."""
+        """How far each element of each output moves when the inputs move by a rounding error; the last is kept."""
+        if self._swayed is not None and self._swayed[0] is inputs:
+            return self._swayed[1]
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "sway"})
         packed = Packed.from_fd(fds[0], {}, answer["leaves"])
-        return [packed.values(index) for index in range(len(packed.leaves))]
+        self._swayed = (inputs, [packed.values(index) for index in range(len(packed.leaves))])
+        return self._swayed[1]
 
     def compiled(self, mode: str) -> Worker:
         """The reference under torch.compile, in a process of its own."""
