@@ -93,6 +93,7 @@ class Reference:
         if self._weights is not None:
             os.close(self._weights[2])
         self._weights = (seed, answer["leaves"], fds[0])
+        self._swayed = None
 
     def weights(self) -> tuple[list[dict[str, Any]], int]:
         """The weights now in force: where each lies in the shared memory behind the descriptor."""
