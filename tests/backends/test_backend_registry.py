@@ -9,12 +9,14 @@ PLAIN = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x
 
 
 def test_the_built_in_languages_are_known():
-    assert backends.names() == ("cpp", "python")
+    assert backends.names() == ("cpp", "cuda", "python", "triton")
     assert backends.get("cpp").name == "cpp"
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, python"):
+    with pytest.raises(
+        backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, cuda, python, triton"
+    ):
         backends.get("pyton")
 
 
@@ -31,7 +33,7 @@ def test_a_registered_class_is_found_and_takes_part_in_detection(monkeypatch):
         def recognises(self, candidate_text):
             return "zig" in candidate_text
 
-    assert backends.names() == ("cpp", "python", "zig")
+    assert backends.names() == ("cpp", "cuda", "python", "triton", "zig")
     assert backends.detect(PLAIN + "# zig") == "zig"
     assert backends.get("zig").available().fix == "pip install ziglang"
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from kernelwright import backends
-from kernelwright.cli._failure import UsageError, assignments, read_text, write_text
+from kernelwright.cli._failure import CANNOT_JUDGE, UsageError, assignments, read_text, write_text
 from kernelwright.cli._render import render
 from kernelwright.judge import BASELINES, Judge, Limits, certificate, fit, limit_names
 from kernelwright.tasks import Task, load_task
@@ -64,9 +64,11 @@ def run(
             verdict = judge.judge(described, source, timed=not untimed, backend=backend)
     if json_file is not None:
         write_text(json_file, json.dumps(verdict.to_json(), indent=1) + "\n")
-    if certificate_file is not None:
+    if certificate_file is not None and verdict.checked:
         write_text(certificate_file, certificate.issue(described, source, verdict, judge.baselines))
     render(console, verdict, described.name, str(candidate))
+    if not verdict.checked:
+        raise typer.Exit(CANNOT_JUDGE)
     if not verdict.accepted:
         raise typer.Exit(REJECTED)
 

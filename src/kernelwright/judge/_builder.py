@@ -43,6 +43,7 @@ class Builder:
             memory_bytes=self._limits.memory_bytes,
             disk_bytes=self._limits.disk_bytes,
             programs=True,
+            folders=_toolkits(),
         )
         worker = self._template.fork("build", cage=cage)
         library = os.memfd_create("library")
@@ -55,7 +56,8 @@ class Builder:
 
     def _order(self, worker: Worker, source: native.Source, library: int) -> Message:
         text = {"language": source.language, "text": source.text, "flags": list(source.flags)}
-        order = {"op": "compile", "source": text, "timeout": self._limits.build_s + 5}
+        settings = native.nvcc_settings()
+        order = {"op": "compile", "source": text, "timeout": self._limits.build_s + 5, "settings": settings}
         try:
             return worker.ask(order, (library,), timeout=self._limits.build_s)
         except Silent as error:
@@ -63,6 +65,12 @@ class Builder:
             raise Rejection(Status.TIMEOUT, message, stage="build") from error
         except ChannelError as error:
             raise native.CompileError("the compiler was stopped: it ran out of memory or crashed") from error
+
+
+def _toolkits() -> tuple[str, ...]:
+    """Compilers that lie outside the system's own directories."""
+    folder = native.toolkit_folder()
+    return (str(folder),) if folder else ()
 
 
 def _sealed(path: Path) -> int:

@@ -148,6 +148,11 @@ class Prepared(Reference):
         except TaskError:
             return None
 
+    def operators(self, inputs: Packed) -> dict[str, int]:
+        """Elements that the reference's operators read in a call on these inputs, by operator."""
+        self.place(self.worker, inputs)
+        return dict(self._ask(self.worker, {"op": "survey"})["operators"])
+
     # Weak tasks
 
     def _gate(self) -> None:

@@ -83,7 +83,7 @@ def _house(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, 
         os.waitpid(pid, 0)
         return
     _sandbox.die_with_parent()
-    _sandbox.build_root(cage.disk_bytes)
+    _sandbox.build_root(cage.disk_bytes, cage.folders)
     _supervise(cage, main, talk, report, output_bytes)
     os._exit(0)
 

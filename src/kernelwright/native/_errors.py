@@ -21,6 +21,10 @@ class ToolchainError(CompileError):
     """There is no usable compiler; the message says how to get one."""
 
 
+class CudaError(RuntimeError):
+    """The CUDA runtime reported an error when a kernel was launched."""
+
+
 class NativeCallError(TypeError):
     """The arguments do not fit the C function; raised before anything native runs."""
 

@@ -10,8 +10,14 @@ from kernelwright.native._tokens import closing, is_word, tokens
 
 # Each of these is followed by a parenthesis that says nothing about the call.
 _ANNOTATIONS = frozenset(
-    {"__attribute__", "__attribute", "__declspec", "alignas", "noexcept", "throw", "_Pragma", "__asm__"}
+    """
+    __attribute__ __attribute __declspec alignas noexcept throw _Pragma __asm__
+    __launch_bounds__ __cluster_dims__ __maxnreg__
+    """.split()
 )
+# CUDA's words for where a function runs: kernels are started from outside, device functions are not.
+_KERNEL, _DEVICE, _HOST = "__global__", "__device__", "__host__"
+_PLACES = frozenset({_KERNEL, _DEVICE, _HOST})
 # Functions so marked are not exported, or only where something inside the library uses them.
 _INLINE = {"inline", "__inline", "__inline__", "__forceinline"}
 _LOCAL = frozenset({"static", "constexpr", "consteval", *_INLINE})
@@ -26,11 +32,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """One function that can be called from outside."""
+    """One function that can be called from outside; `kernel` if it runs on a device and has to be launched."""
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: CType
+    kernel: bool = False
 
     def __str__(self) -> str:
         inside = ", ".join(f"{parameter.type.spelling} {parameter.name}" for parameter in self.parameters)
@@ -109,8 +116,9 @@ def _stop(items: Sequence[str], start: int) -> int:
 def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
     if head[:2] == ["extern", '"C"']:
         head = head[2:]
-    plain = _without_annotations(head)
-    if "(" not in plain or _LOCAL.intersection(plain):
+    marked = _without_annotations(head)
+    plain = [token for token in marked if token not in _PLACES]
+    if "(" not in plain or _LOCAL.intersection(plain) or _only_on_device(marked):
         return None
     start = plain.index("(")
     end = closing(plain, start)
@@ -118,7 +126,11 @@ def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
         return None
     parameters = _parameters(plain[start + 1 : end], aliases)
     returns = _return_tokens(plain[: start - 1], plain[end + 1 :])
-    return Signature(plain[start - 1], parameters, read_type(returns, aliases))
+    return Signature(plain[start - 1], parameters, read_type(returns, aliases), kernel=_KERNEL in marked)
+
+
+def _only_on_device(marked: Sequence[str]) -> bool:
+    return _DEVICE in marked and _HOST not in marked
 
 
 def _without_annotations(head: Sequence[str]) -> list[str]:

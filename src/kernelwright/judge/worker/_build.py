@@ -16,6 +16,7 @@ def main(channel: Channel) -> None:
     if not os.path.isdir(os.environ["TMPDIR"]):
         os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
     message, fds = channel.receive_fds()
+    os.environ.update(message["settings"])
     try:
         size = _build(native.Source(**message["source"]), message["timeout"], fds[0])
         channel.send({"op": "built", "bytes": size})

@@ -18,6 +18,7 @@ import torch
 
 from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._tree import decode
+from kernelwright.judge.worker._survey import survey
 from kernelwright.judge.worker._tensors import Mapping, describe_tree, exact_tensor, glance, span
 
 POISON = 0xFF
@@ -80,6 +81,12 @@ class Driver:
             self._earlier.append(self._result)
         self._result = self.forward(*self._arguments)
         return {"op": "done", "n": message["n"], **self._described()}
+
+    def do_survey(self, message: Message) -> Message:
+        """One call, watched by torch's own profiler: which operators compute, on how many elements."""
+        forward = self.forward
+        assert forward is not None
+        return {"op": "surveyed", "operators": survey(lambda: forward(*self._arguments))}
 
     def _described(self) -> Message:
         """Where the result lies; before anything else, a glance at it: it must not change any more."""
