@@ -13,7 +13,7 @@ from kernelwright.judge._limits import Limits, available_memory, limit_names
 from kernelwright.judge._machine import describe as machine
 from kernelwright.judge._process import Isolation
 from kernelwright.judge._status import ACCEPTED, InfraError, Status
-from kernelwright.judge._verdict import Verdict
+from kernelwright.judge._verdict import Verdict, source_hash
 
 __all__ = [
     "ACCEPTED",
@@ -29,4 +29,5 @@ __all__ = [
     "fit",
     "limit_names",
     "machine",
+    "source_hash",
 ]

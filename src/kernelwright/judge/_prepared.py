@@ -121,6 +121,7 @@ class Prepared(Reference):
                 f"the reference produces NaN or overflows on case {case.name!r}",
                 self.task.origin,
                 "draw inputs on which it is defined",
+                ("undefined",),
             )
         return trial
 
@@ -167,6 +168,7 @@ class Prepared(Reference):
                     + (" (the output hardly depends on the inputs)" if "the answer to other inputs" in passed else ""),
                     self.task.origin,
                     "change the reference or its inputs so that the output depends on them",
+                    _nulls.flaws(passed),
                 )
 
     # Timing

@@ -78,7 +78,8 @@ class Reference:
             return answer
         where = self.task.origin
         if answer["kind"] == "broken":
-            raise TaskError(answer["message"], where, answer["fix"])
+            flaws = (answer["flaw"],) if answer["flaw"] else ()
+            raise TaskError(answer["message"], where, answer["fix"], flaws)
         if answer["kind"] == "memory":
             raise too_large(where, "the reference runs out of memory")
         raise TaskError(f"the reference raises {answer['type']}: {answer['message']}", where, answer["trace"])

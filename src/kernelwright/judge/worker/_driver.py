@@ -148,6 +148,7 @@ def failure(error: BaseException) -> Message:
         "op": "failed",
         "kind": getattr(error, "kind", None) or _kind(error),
         "fix": str(getattr(error, "fix", "")),
+        "flaw": str(getattr(error, "flaw", "")),
         "type": type(error).__name__,
         "message": str(error)[:4000],
         "log": str(getattr(error, "log", ""))[: 1 << 20],

@@ -35,9 +35,10 @@ class BrokenTask(Exception):
 
     kind = "broken"
 
-    def __init__(self, what: str, fix: str) -> None:
+    def __init__(self, what: str, fix: str, flaw: str = "") -> None:
         super().__init__(what)
         self.fix = fix
+        self.flaw = flaw
 
 
 class Reference(Driver):
@@ -214,10 +215,12 @@ class Reference(Driver):
             raise BrokenTask(
                 "the reference draws random numbers in forward, so no answer is right twice",
                 'judge it in eval mode (--mode eval, or mode = "eval" in task.toml), or remove the random operator',
+                "stochastic",
             )
         raise BrokenTask(
             "the reference gives another answer when called again with the same inputs",
             "remove what it carries from call to call, or what it leaves to chance",
+            "stateful",
         )
 
     def _leaves_of_call(self) -> list[torch.Tensor]:
