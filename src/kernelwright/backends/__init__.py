@@ -8,7 +8,7 @@ is right or honest is decided elsewhere.
 import importlib
 import pkgutil
 
-from kernelwright.backends._backend import Availability, Backend
+from kernelwright.backends._backend import Availability, Backend, Listing
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
 
 for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
@@ -18,6 +18,7 @@ for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
 __all__ = [
     "Availability",
     "Backend",
+    "Listing",
     "UnknownBackendError",
     "detect",
     "get",
