@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 # The address, a tab, the instruction; a header carries the name of a function.
@@ -106,19 +106,7 @@ class Mix:
         return slow / max(1, slow + self.instructions - self.divisions - self.roots)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "instructions": self.instructions,
-            "arithmetic": dict(self.arithmetic),
-            "moves": dict(self.moves),
-            "fused": self.fused,
-            "unfused": self.unfused,
-            "divisions": self.divisions,
-            "roots": self.roots,
-            "gathers": self.gathers,
-            "scatters": self.scatters,
-            "spills": self.spills,
-            "calls": list(self.calls),
-        }
+        return asdict(self) | {"calls": list(self.calls)}
 
 
 @dataclass(frozen=True)
@@ -284,9 +272,19 @@ def mix(instructions: Iterable[Instruction], *, framed: bool = False) -> Mix:
         kinds["spills"] += bool(ON_STACK.search(operands) or (framed and IN_FRAME.search(operands)))
         if name.startswith("call"):
             calls[_callee(operands)] = None
-    kept = {key: kinds[key] for key in ("fused", "unfused", "divisions", "roots", "gathers", "scatters", "spills")}
-    widths = {"arithmetic": _by_width(arithmetic), "moves": _by_width(moves)}
-    return Mix(instructions=len(own), calls=tuple(calls), **widths, **kept)
+    return Mix(
+        instructions=len(own),
+        arithmetic=_by_width(arithmetic),
+        moves=_by_width(moves),
+        fused=kinds["fused"],
+        unfused=kinds["unfused"],
+        divisions=kinds["divisions"],
+        roots=kinds["roots"],
+        gathers=kinds["gathers"],
+        scatters=kinds["scatters"],
+        spills=kinds["spills"],
+        calls=tuple(calls),
+    )
 
 
 def _by_width(counts: Counter[str]) -> dict[str, int]:
