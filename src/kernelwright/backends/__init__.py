@@ -8,7 +8,7 @@ is right or honest is decided elsewhere.
 import importlib
 import pkgutil
 
-from kernelwright.backends._backend import Availability, Backend, Scope
+from kernelwright.backends._backend import Availability, Backend, Listing, Scope
 from kernelwright.backends._device import without_device
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
 
@@ -19,6 +19,7 @@ for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
 __all__ = [
     "Availability",
     "Backend",
+    "Listing",
     "Scope",
     "UnknownBackendError",
     "detect",

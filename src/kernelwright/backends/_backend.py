@@ -1,9 +1,10 @@
 """What every language offers. Knows no language."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from kernelwright.backends._screen import screen_python
 
@@ -29,10 +30,24 @@ class Availability:
     more: str = ""
 
 
+@dataclass(frozen=True)
+class Listing:
+    """How compiled code of a language is looked at: the program that lists a library, and what its text says.
+
+    `facts` gets the text of every library with its samples: how often a thread was found at which address.
+    """
+
+    command: tuple[str, ...]
+    install: str
+    machines: tuple[str, ...]
+    facts: Callable[[Sequence[tuple[str, Mapping[int, int]]]], dict[str, Any]]
+
+
 class Backend(ABC):
     """One language that candidates are written in. The candidate itself is always a Python file."""
 
     name: ClassVar[str]
+    listing: ClassVar[Listing | None] = None
 
     @abstractmethod
     def available(self) -> Availability:

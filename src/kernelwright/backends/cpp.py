@@ -4,7 +4,8 @@ import ast
 import os
 
 from kernelwright import native
-from kernelwright.backends._backend import Availability, Backend
+from kernelwright.backends import _disassembly
+from kernelwright.backends._backend import Availability, Backend, Listing
 from kernelwright.backends._names import Names, parse
 from kernelwright.backends._native_text import INLINE, is_inline_cuda, screen_native
 from kernelwright.backends._registry import register
@@ -20,6 +21,12 @@ class Cpp(Backend):
     """C++ text in the candidate, called through its `extern "C"` functions."""
 
     name = "cpp"
+    listing = Listing(
+        command=("objdump", "--disassemble", "--no-show-raw-insn", "--demangle", "--section=.text"),
+        install="apt-get install binutils",
+        machines=("x86_64",),
+        facts=_disassembly.facts,
+    )
 
     def available(self) -> Availability:
         try:

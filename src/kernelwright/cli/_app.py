@@ -7,7 +7,7 @@ import sys
 import typer
 
 from kernelwright import __version__
-from kernelwright.cli import _bench, _demo, _doctor, _eval, _init, _suites, _suites_audit, _verify
+from kernelwright.cli import _bench, _demo, _doctor, _eval, _init, _profile, _suites, _suites_audit, _verify
 from kernelwright.cli._failure import guarded
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command("eval", help=_eval.HELP)(guarded(_eval.run))
 app.command("verify", help=_verify.HELP)(guarded(_verify.run))
+app.command("profile", help=_profile.HELP)(guarded(_profile.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))

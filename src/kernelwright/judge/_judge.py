@@ -77,6 +77,7 @@ class Judge:
         self._builder = Builder(self._template, limits=self.limits, cache=cache)
         self._prepared: dict[str, Prepared] = {}
         self._ceilings: Ceilings | None = None
+        self._flops: float | None = None
         self.machine = _machine.describe()
 
     def __enter__(self) -> Judge:
@@ -166,6 +167,11 @@ class Judge:
         if self._ceilings is None:
             self._ceilings = _ceilings.load(self._template)
         return self._ceilings
+
+    def flops_ceiling(self) -> float:
+        if self._flops is None:
+            self._flops = _ceilings.load_flops(self._template)
+        return self._flops
 
     def baseline_workers(self, prepared: Prepared) -> dict[str, Worker]:
         workers = {"eager": prepared.worker}

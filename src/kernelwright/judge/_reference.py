@@ -178,6 +178,12 @@ class Reference:
         self._swayed = (inputs, [packed.values(index) for index in range(len(packed.leaves))])
         return self._swayed[1]
 
+    def operations(self, inputs: Packed) -> dict[str, Any]:
+        """How many floating point operations the reference asks for on these inputs; see `worker/_operations.py`."""
+        self.place(self.worker, inputs)
+        answer = self._ask(self.worker, {"op": "operations"})
+        return {name: value for name, value in answer.items() if name != "op"}
+
     def compiled(self, mode: str) -> Worker:
         """The reference under torch.compile, in a process of its own."""
         if mode not in self._compiled:

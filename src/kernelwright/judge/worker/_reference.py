@@ -19,6 +19,7 @@ import torch
 from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._memory import NUMPY
 from kernelwright.judge._tree import Tree, decode, encode, foreign
+from kernelwright.judge.worker import _operations
 from kernelwright.judge.worker._driver import Driver, failure
 from kernelwright.judge.worker._families import apply_family
 from kernelwright.judge.worker._tensors import dtype_name, exact_tensor, pack
@@ -269,6 +270,17 @@ class Reference(Driver):
         finally:
             leaf[place] = old
         return sum(int((new != was).sum()) for new, was in zip(changed, base, strict=True) if new.shape == was.shape)
+
+    def do_operations(self, message: Message) -> Message:
+        """How many floating point operations the staged inputs ask for."""
+        return {"op": "counted", **_operations.count(lambda: self._model(*self._arguments))}
+
+    def do_flop_ceiling(self, message: Message) -> Message:
+        """How fast this machine can multiply and add at all."""
+        library = ctypes.CDLL(message["library"])
+        library.kernelwright_flops.restype = ctypes.c_double
+        library.kernelwright_flops.argtypes = (ctypes.c_double,)
+        return {"op": "measured", "flops_per_second": library.kernelwright_flops(message["seconds"])}
 
     def do_ceilings(self, message: Message) -> Message:
         """How fast this machine can move bytes at all, by size of the working set."""
