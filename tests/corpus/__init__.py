@@ -12,7 +12,7 @@ The rest of the file is the candidate, word for word as the judge gets it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernelwright.tasks import Task, load_task
@@ -30,6 +30,7 @@ class Specimen:
     entry: str
     task: str
     expect: frozenset[str]
+    tasks: Path = TASKS
 
     @property
     def name(self) -> str:
@@ -40,13 +41,13 @@ class Specimen:
         return self.path.read_text()
 
     def load_task(self) -> Task:
-        folder = TASKS / self.task
-        return load_task(folder if folder.is_dir() else TASKS / f"{self.task}.py")
+        folder = self.tasks / self.task
+        return load_task(folder if folder.is_dir() else self.tasks / f"{self.task}.py")
 
 
-def specimens(folder: Path) -> list[Specimen]:
+def specimens(folder: Path, tasks: Path = TASKS) -> list[Specimen]:
     """All candidates of a folder, those of one task together so that the task is prepared once."""
-    found = [_read(path) for path in sorted(folder.glob("*.py"))]
+    found = [replace(_read(path), tasks=tasks) for path in sorted(folder.glob("*.py"))]
     return sorted(found, key=lambda specimen: (specimen.task, specimen.name))
 
 

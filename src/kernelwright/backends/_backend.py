@@ -48,6 +48,7 @@ class Backend(ABC):
 
     name: ClassVar[str]
     listing: ClassVar[Listing | None] = None
+    for_device: ClassVar[bool] = False
 
     @abstractmethod
     def available(self) -> Availability:

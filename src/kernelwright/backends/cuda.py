@@ -25,6 +25,7 @@ class Cuda(Backend):
     """CUDA text in the candidate, called through its `extern "C"` launchers and kernels."""
 
     name = "cuda"
+    for_device = True
 
     def available(self) -> Availability:
         try:
@@ -42,7 +43,7 @@ class Cuda(Backend):
         return tree is not None and any(_compiles_cuda(*call) for call in Names(tree).calls(tree))
 
     def scope(self) -> Scope:
-        return Scope.COMPILED
+        return Scope.TIMED if native.gpu() else Scope.COMPILED
 
     def unfit(self, candidate_text: str) -> str:
         tree = parse(candidate_text)

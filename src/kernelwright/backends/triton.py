@@ -5,6 +5,7 @@ import importlib.util
 from collections.abc import Iterator
 from importlib import metadata
 
+from kernelwright import native
 from kernelwright.backends._backend import Availability, Backend, Scope
 from kernelwright.backends._device import more, without_device
 from kernelwright.backends._names import Names, parse
@@ -21,6 +22,7 @@ class Triton(Backend):
     """Python with functions under `@triton.jit`, launched as `kernel[grid](...)`."""
 
     name = "triton"
+    for_device = True
 
     def available(self) -> Availability:
         if importlib.util.find_spec("triton") is None:
@@ -36,7 +38,7 @@ class Triton(Backend):
         return any(origin in _JIT for origin, _ in names.calls(tree)) or any(_kernels(tree, names))
 
     def scope(self) -> Scope:
-        return Scope.CHECKED
+        return Scope.TIMED if native.gpu() else Scope.CHECKED
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         return (*super().screen(candidate_text), *_foreign_to_kernels(candidate_text))

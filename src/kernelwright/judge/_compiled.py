@@ -1,4 +1,4 @@
-"""The judge's own compiled code: the workers' allocator and the ruler. Compiled once a machine and kept."""
+"""The judge's own compiled code: the workers' allocators and the ruler. Compiled once a machine and kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from kernelwright import native
 
 HERE = Path(__file__).parent
-ALLOCATOR, RULER = HERE / "worker" / "_allocator.c", HERE / "_ruler.cpp"
+ALLOCATOR, DEVICE, RULER = HERE / "worker" / "_allocator.c", HERE / "worker" / "_device.cpp", HERE / "_ruler.cpp"
 OPTIONS = {".c": ("-x", "c", "-O2"), ".cpp": ("-std=c++17", "-O3", "-march=native", "-fopenmp-simd")}
 
 
@@ -25,7 +25,7 @@ def library(text: Path) -> Path | None:
     key = hashlib.sha256(b"\0".join(what)).hexdigest()[:16]
     path = native.cache_dir() / f"{text.stem.lstrip('_')}-{key}.so"
     if not path.exists():
-        _compile([str(compiler.path), *options, "-shared", "-fPIC", str(text)], path)
+        _compile([str(compiler.path), *options, "-shared", "-fPIC", str(text), "-ldl"], path)
     return path if path.exists() else None
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._channel import Closed, Garbage, Message, Silent
-from kernelwright.judge._expected import Expected, Output
+from kernelwright.judge._expected import Expected, Form
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._memory import (
     NUMPY,
@@ -27,7 +27,7 @@ from kernelwright.judge._memory import (
     well_formed,
 )
 from kernelwright.judge._prepared import Prepared
-from kernelwright.judge._process import Answer, Template, verdict_of_end
+from kernelwright.judge._process import Answer, Template, Worker, verdict_of_end
 from kernelwright.judge._sandbox import Cage
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._tree import Tree, foreign, outline
@@ -70,7 +70,7 @@ class Contestant:
         """`interpret`: its kernels run in Triton's interpreter. `only_build`: it is imported and never called."""
         self._prepared, self._limits, self._source = prepared, limits, source
         self._deadline = time.monotonic() + limits.total_s
-        self.worker = template.fork(ROLE, cage=cage(template, limits))
+        self.worker = self._fork(template)
         self._builder, self._interpret, self._mute = builder, interpret, mute
         self.libraries: set[int] = set()
         self._answers: list[Answer] = []
@@ -88,6 +88,9 @@ class Contestant:
         except BaseException:
             self.close()
             raise
+
+    def _fork(self, template: Template) -> Worker:
+        return template.fork(ROLE, cage=cage(template, self._limits))
 
     # Loading
 
@@ -331,7 +334,7 @@ class Contestant:
             time.sleep(IDLE_SECONDS)
             return (self.worker.cpu_seconds() - before) / IDLE_SECONDS
 
-    def _check_leaf(self, name: str, leaf: Leaf, output: Output) -> None:
+    def _check_leaf(self, name: str, leaf: Leaf, output: Form) -> None:
         for what, mine, theirs in (
             ("shape", leaf["shape"], output.shape),
             ("dtype", leaf["dtype"], output.dtype),

@@ -16,14 +16,20 @@ from kernelwright.tasks import Case
 
 
 @dataclass(frozen=True, eq=False)
-class Output:
-    """One output tensor: its form, the oracle's values, the reference's own."""
+class Form:
+    """How one output tensor of the reference is made."""
 
     dtype: str
     shape: list[int]
     dense: bool
     contiguous: bool
     aliases_input: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Output(Form):
+    """One output tensor: its form, the oracle's values, the reference's own."""
+
     oracle: Yardstick
     plain: Array
     reduction: float

@@ -26,6 +26,9 @@ from kernelwright.judge._reference import Reference
 from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import BLOCKS, CANDIDATE, CaseTiming, Timer, speedup
 from kernelwright.judge._verdict import Verdict, source_hash
+from kernelwright.judge.device._place import Workshop
+from kernelwright.judge.device._place import find as find_place
+from kernelwright.judge.device._prepared import DevicePrepared
 from kernelwright.tasks import Case, Task
 
 BASELINES = ("eager", "compile", "max-autotune")
@@ -51,6 +54,7 @@ class Judge:
         seed: A master seed, to come to the same trials again. Secret and random unless given.
         reveal_seeds: Whether verdicts tell the seeds. For the last judgement of a task only: the next candidate
             would meet the same trials.
+        device: Where candidates for a device are judged: the GPU here unless given. `host` is host memory in its role.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Judge:
         bubblewrap: bool = True,
         seed: int | None = None,
         reveal_seeds: bool = False,
+        device: str | None = None,
     ) -> None:
         self.reveal_seeds = reveal_seeds
         unknown = set(baselines) - set(BASELINES)
@@ -76,6 +81,8 @@ class Judge:
         cache = native.BuildCache(native.cache_dir() / "build")
         self._builder = Builder(self._template, limits=self.limits, cache=cache)
         self._prepared: dict[str, Prepared] = {}
+        self._device = device
+        self._workshop: Workshop | None = None
         self._ceilings: Ceilings | None = None
         self._flops: float | None = None
         self.machine = _machine.describe()
@@ -90,19 +97,42 @@ class Judge:
         for prepared in self._prepared.values():
             prepared.close()
         self._prepared.clear()
+        if self._workshop is not None:
+            self._workshop.close()
         self._template.close()
 
     @property
     def isolation(self) -> Isolation:
         return self._template.isolation
 
-    def prepare(self, task: Task) -> Prepared:
+    def prepare(self, task: Task, *, on_device: bool = False) -> Prepared:
         """Makes a task ready, once. Raises TaskError where it cannot be judged."""
-        if task.hash not in self._prepared:
+        name = _device_name(task) if on_device else task.hash
+        if name not in self._prepared:
             while len(self._prepared) >= MOST_PREPARED:
                 self._prepared.pop(next(iter(self._prepared))).close()
-            self._prepared[task.hash] = Prepared(self._template, task, seeds=Seeds(self.seed))
-        return self._prepared[task.hash]
+            self._prepared[name] = self._made_ready(task, on_device)
+        return self._prepared[name]
+
+    def _made_ready(self, task: Task, on_device: bool) -> Prepared:
+        if not on_device:
+            return Prepared(self._template, task, seeds=Seeds(self.seed))
+        self._forget_devices()  # a device has less room than a host
+        return DevicePrepared(self._template, self.workshop, task, seeds=Seeds(self.seed))
+
+    def _forget_devices(self) -> None:
+        for name in [name for name, prepared in self._prepared.items() if isinstance(prepared, DevicePrepared)]:
+            self._prepared.pop(name).close()
+
+    @property
+    def workshop(self) -> Workshop:
+        """Where candidates for a device are judged. Raises InfraError where there is none."""
+        if self._workshop is None:
+            place = find_place(self._device)
+            if place is None:
+                raise InfraError("this machine has no GPU to judge on")
+            self._workshop = Workshop(self._template, place, self.limits)
+        return self._workshop
 
     def try_once(self, task: Task) -> tuple[int, float]:
         """Bytes of the largest case's inputs, and seconds the reference takes on the slowest. Costs one call each."""
@@ -114,14 +144,25 @@ class Judge:
 
     def forget(self, task: Task) -> None:
         """Ends the task's workers and frees what was drawn for it."""
-        prepared = self._prepared.pop(task.hash, None)
-        if prepared is not None:
-            prepared.close()
+        for name in (task.hash, _device_name(task)):
+            prepared = self._prepared.pop(name, None)
+            if prepared is not None:
+                prepared.close()
 
     def judge(self, task: Task, source: str, *, timed: bool = True, backend: str | None = None) -> Verdict:
         """The verdict on one candidate. Raises TaskError or InfraError where there can be none."""
-        prepared = self.prepare(task)
-        return _Hearing(self, prepared, source, timed=timed, backend=backend).verdict()
+        if self._belongs_on_device(source):
+            from kernelwright.judge.device._hearing import DeviceHearing
+
+            found = self.prepare(task, on_device=True)
+            assert isinstance(found, DevicePrepared)
+            return DeviceHearing(self, found, source, timed=timed, backend=backend).verdict()
+        return Hearing(self, self.prepare(task), source, timed=timed, backend=backend).verdict()
+
+    def _belongs_on_device(self, source: str) -> bool:
+        if self._device is not None:
+            return True
+        return backends.get(backends.detect(source)).for_device and native.gpu() is not None
 
     # For a hearing
 
@@ -160,6 +201,10 @@ class Judge:
         return prepared.journey_glue
 
     @property
+    def template(self) -> Template:
+        return self._template
+
+    @property
     def builder(self) -> Builder:
         return self._builder
 
@@ -188,6 +233,10 @@ def _allow_many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def _device_name(task: Task) -> str:
+    return f"{task.hash} on a device"
+
+
 class _Fresh:
     """One trial a case whose seed did not exist when the candidate was loaded, drawn while it meets the others."""
 
@@ -206,7 +255,7 @@ def _target(source: str) -> str:
     return "the architecture it names" if "-arch=" in source else native.chosen_architecture()
 
 
-class _Hearing:
+class Hearing:
     """One candidate before the judge."""
 
     def __init__(self, judge: Judge, prepared: Prepared, source: str, *, timed: bool, backend: str | None) -> None:
@@ -223,8 +272,15 @@ class _Hearing:
         self._scope = Scope.TIMED
         self._operators: dict[str, int] = {}
         self._stage = "screen"
-        self._checker = Checker(prepared, self._start)
-        self._observers = {case.name: Observer(judge.journey_glue(prepared)) for case in prepared.task.cases}
+        self._checker = self._new_checker()
+        self._observers = self._new_observers()
+
+    def _new_checker(self) -> Checker:
+        return Checker(self._prepared, self._start)
+
+    def _new_observers(self) -> dict[str, Observer]:
+        glue = self._judge.journey_glue(self._prepared)
+        return {case.name: Observer(glue) for case in self._prepared.task.cases}
 
     def verdict(self) -> Verdict:
         begun = time.perf_counter()
@@ -270,7 +326,7 @@ class _Hearing:
         try:
             self._check(contestant)
             # Only now: most that fail do so above, and ending an unused process costs as much as starting it.
-            self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))
+            self._start_ahead()
             self._attribute(contestant)
             self._neighbours(contestant)
         finally:
@@ -280,6 +336,9 @@ class _Hearing:
         timings = self._time()
         self._physics(timings)
         return Status.CORRECT, self._summary()
+
+    def _start_ahead(self) -> None:
+        self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))
 
     def _why_untimed(self) -> str:
         if self._interpreted:
@@ -421,7 +480,7 @@ class _Hearing:
         """Its own kernels switched off, in a process of its own: if the answer is still right, they are decoys."""
         trial = self._prepared.trials[0]
         try:
-            silent = self._judge.start(self._prepared, self._source, interpret=self._interpreted, mute=True)
+            silent = self._start_muted()
         except Rejection:
             return
         silent.stage_name = "attribute"
@@ -436,6 +495,9 @@ class _Hearing:
             where = ", ".join(sorted(self._operators)[:5]) or "libraries"
             message = f"its answer is right even with its own kernels switched off; the work is done in {where}"
             raise Rejection(Status.LIBRARY_ONLY, message, operators=self._operators)
+
+    def _start_muted(self) -> Contestant:
+        return self._judge.start(self._prepared, self._source, interpret=self._interpreted, mute=True)
 
     def _judge_work_patiently(self) -> None:
         """On a busy machine samples mislead: before libraries are blamed, a new process is watched again."""

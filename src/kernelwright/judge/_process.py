@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -189,12 +189,16 @@ def _bubblewrap(scratch: Path) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A finished call: where its results lie, and how long it took by the judge's clock."""
+    """A finished call: where its results lie, and how long it took by the judge's clock.
+
+    `more`: on a device, the results of the calls made in the same go.
+    """
 
     tree: dict[str, Any]
     leaves: list[Leaf]
     seconds: float
     early: list[Any]
+    more: list[Any] = field(default_factory=list)
 
 
 class Worker:
@@ -303,7 +307,9 @@ class Worker:
             return said
         if said.get("n") != self._calls:
             raise Garbage("an answer to a call that was not made")
-        return Answer(said.get("tree", {}), said.get("leaves", []), seconds, said.get("early", []))
+        return Answer(
+            said.get("tree", {}), said.get("leaves", []), seconds, said.get("early", []), said.get("more", [])
+        )
 
     def input_bytes(self, placed: Placed) -> Any:
         """The slot as this worker sees it now."""

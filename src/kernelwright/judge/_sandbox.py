@@ -36,9 +36,11 @@ SECRET_PARENT = 0o755
 
 @dataclass(frozen=True, kw_only=True)
 class Cage:
-    """How much one process may take. `programs`: whether it may start others (a compiler must).
+    """How much one process may take. `programs`: whether it may start others (a compiler must) and needs no filter.
 
-    `folders`: what it may read beside the system's directories and Python's.
+    `spawns`: whether it may start others under the filter. `folders`: what it may read beside the system's directories
+    and Python's. `devices`: which device nodes it sees; a driver needs a /proc that can be written, and address space
+    without end.
     """
 
     namespaces: bool
@@ -46,6 +48,8 @@ class Cage:
     disk_bytes: int
     programs: bool = False
     folders: tuple[str, ...] = ()
+    spawns: bool = False
+    devices: tuple[str, ...] = ()
 
 
 def python_directories() -> list[str]:
@@ -64,7 +68,7 @@ def enter_namespaces() -> None:
     Path("/proc/self/gid_map").write_text(f"{INSIDE_ID} {group} 1")
 
 
-def build_root(disk_bytes: int, folders: Sequence[str] = ()) -> None:
+def build_root(disk_bytes: int, folders: Sequence[str] = (), devices: Sequence[str] = ()) -> None:
     """Replaces the file system by a small one: system and Python read-only, /tmp private and limited."""
     root = next(path for path in STAGING if os.path.isdir(path))
     _kernel.mount("none", "/", None, _kernel.MS_REC | _kernel.MS_PRIVATE)
@@ -73,10 +77,11 @@ def build_root(disk_bytes: int, folders: Sequence[str] = ()) -> None:
         os.makedirs(root + path)
         size = f"size={disk_bytes},mode=1777"
         _kernel.mount("tmpfs", root + path, "tmpfs", _kernel.MS_NOSUID | _kernel.MS_NODEV, size)
-    for source in _visible(folders):
+    for source in _visible((*folders, *devices)):
         _show(root, source)
     os.makedirs(root + "/proc")
-    _kernel.mount("proc", root + "/proc", "proc", _kernel.MS_NOSUID | _kernel.MS_NODEV | _kernel.MS_RDONLY)
+    written = 0 if devices else _kernel.MS_RDONLY
+    _kernel.mount("proc", root + "/proc", "proc", _kernel.MS_NOSUID | _kernel.MS_NODEV | written)
     _move_into(root)
     _kernel.make_read_only_mount("/")
 
@@ -116,7 +121,8 @@ def confine(cage: Cage) -> None:
     """The last steps, in the process itself: limits, no privileges, the filter."""
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_FSIZE, cage.disk_bytes)
-    _limit(resource.RLIMIT_AS, _pages(0) + 2 * cage.memory_bytes)
+    if not cage.devices:
+        _limit(resource.RLIMIT_AS, _pages(0) + 2 * cage.memory_bytes)
     _limit(resource.RLIMIT_DATA, _pages(5) + cage.memory_bytes)
     _limit(resource.RLIMIT_NOFILE, 1024)
     if cage.namespaces:
@@ -124,7 +130,7 @@ def confine(cage: Cage) -> None:
     _kernel.prctl(_kernel.PR_SET_DUMPABLE, 1)
     _kernel.prctl(_kernel.PR_SET_NO_NEW_PRIVS, 1)
     if not cage.programs and _seccomp.supported():
-        _seccomp.install()
+        _seccomp.install(spawns=cage.spawns)
 
 
 def _limit(kind: int, value: int) -> None:

@@ -35,7 +35,8 @@ OFFSET_ARGUMENTS = 16
 
 # Names by what happens to them; numbers by machine (the kernel's own tables).
 # Memory in files would not count against the limits.
-REFUSED = ("fork", "vfork", "execve", "execveat", "memfd_create", "memfd_secret", "shmget")
+SPAWNING = ("fork", "vfork", "execve", "execveat")
+REFUSED = ("memfd_create", "memfd_secret", "shmget")
 FATAL = (
     "timer_create",
     "mq_notify",
@@ -235,8 +236,8 @@ def _no_chosen_signals(number: int) -> list[bytes]:
     )
 
 
-def program(machine: str, pid: int) -> bytes:
-    """The filter as the kernel reads it."""
+def program(machine: str, pid: int, *, spawns: bool = False) -> bytes:
+    """The filter as the kernel reads it. `spawns`: processes and programs may be started."""
     numbers = NUMBERS[machine] | COMMON
     steps = [
         _step(LOAD_WORD, OFFSET_ARCHITECTURE),
@@ -246,13 +247,14 @@ def program(machine: str, pid: int) -> bytes:
     ]
     if machine == "x86_64":  # the x32 numbers would be a second spelling of every call
         steps += [_step(JUMP_AT_LEAST, 0x40000000, 0, 1), _step(RETURN, KILL)]
-    for name in REFUSED:
+    for name in (*REFUSED, *(() if spawns else SPAWNING)):
         if name in numbers:
             steps += _when(numbers[name], _step(RETURN, ERRNO | EPERM))
     for name in FATAL:
         if name in numbers:
             steps += _when(numbers[name], _step(RETURN, KILL))
-    steps += _threads_only(numbers["clone"])
+    if not spawns:
+        steps += _threads_only(numbers["clone"])
     steps += _when(numbers["clone3"], _step(RETURN, ERRNO | ENOSYS))
     steps += _only_self(numbers["kill"], pid) + _only_self(numbers["tgkill"], pid)
     steps += _stays_readable(numbers["prctl"]) + _no_chosen_signals(numbers["fcntl"])
@@ -264,9 +266,9 @@ def supported() -> bool:
     return os.uname().machine in NUMBERS
 
 
-def install() -> None:
+def install(*, spawns: bool = False) -> None:
     """From here on this process and its threads live under the filter; there is no way back."""
-    text = program(os.uname().machine, os.getpid())
+    text = program(os.uname().machine, os.getpid(), spawns=spawns)
     buffer = ctypes.create_string_buffer(text, len(text))
     header = _Program(len(text) // 8, ctypes.addressof(buffer))
     prctl(PR_SET_NO_NEW_PRIVS, 1)

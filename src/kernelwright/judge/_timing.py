@@ -54,6 +54,7 @@ class CaseTiming:
     verified_fully: int = 0
     disturbed: int = 0
     patience: float = PATIENCE_SECONDS
+    calls: int = 1
 
     def seconds(self, name: str) -> Array:
         return self._net(np.concatenate([np.asarray(block[name]) for block in self.blocks]))
@@ -80,6 +81,7 @@ class CaseTiming:
             "overhead_ms": self.overhead * 1e3,
             "verified_fully": self.verified_fully,
             "rounds_begun_on_a_busy_machine": self.disturbed,
+            "calls_a_round": self.calls,
             "samples_ms": [{name: [s * 1e3 for s in times] for name, times in b.items()} for b in self.blocks],
         }
 

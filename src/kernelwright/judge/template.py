@@ -12,7 +12,9 @@ import select
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 from kernelwright.judge import _placement, _sandbox
@@ -21,12 +23,23 @@ from kernelwright.judge._sandbox import Cage
 
 Main = Callable[[Channel], None]
 
+# More than are ever at work at once.
+MOST_CHILDREN = 64
+ROOM_SECONDS, ROOM_STEP_SECONDS = 30.0, 0.002
+CHILDREN = Path("/proc/thread-self/children")
+
 
 def _mains() -> dict[str, Main]:
     """The workers there are, by role; importing them here is what makes a fork warm."""
-    from kernelwright.judge.worker import _build, _candidate, _reference
+    from kernelwright.judge.worker import _build, _candidate, _device_candidate, _referee, _reference
 
-    return {"candidate": _candidate.main, "reference": _reference.main, "build": _build.main}
+    return {
+        "candidate": _candidate.main,
+        "reference": _reference.main,
+        "build": _build.main,
+        "device-candidate": _device_candidate.main,
+        "referee": _referee.main,
+    }
 
 
 def serve(channel: Channel, mains: dict[str, Main]) -> None:
@@ -40,10 +53,18 @@ def serve(channel: Channel, mains: dict[str, Main]) -> None:
             request, fds = channel.receive_fds()
         except Closed:
             return
+        _await_room()
         if os.fork() == 0:
             _become_worker(channel, request, fds, mains)
         for fd in fds:
             os.close(fd)
+
+
+def _await_room() -> None:
+    """Waits while too many workers are on their way out: the judge does not wait for their end, but memory runs out."""
+    deadline = time.monotonic() + ROOM_SECONDS
+    while time.monotonic() < deadline and len(CHILDREN.read_text().split()) > MOST_CHILDREN:
+        time.sleep(ROOM_STEP_SECONDS)
 
 
 def _become_worker(template: Channel, request: Message, fds: list[int], mains: dict[str, Main]) -> NoReturn:
@@ -83,7 +104,7 @@ def _house(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, 
         os.waitpid(pid, 0)
         return
     _sandbox.die_with_parent()
-    _sandbox.build_root(cage.disk_bytes, cage.folders)
+    _sandbox.build_root(cage.disk_bytes, cage.folders, cage.devices)
     _supervise(cage, main, talk, report, output_bytes)
     os._exit(0)
 

@@ -119,8 +119,13 @@ def _import(source: str) -> Any:
     return module
 
 
-def main(channel: Channel) -> None:
+def prepare_home() -> None:
+    """A folder of its own for everything that writes files."""
     private = tempfile.mkdtemp(dir=None if os.path.isdir(os.environ["TMPDIR"]) else "/tmp")
     os.environ.update(TMPDIR=private, HOME=private, TORCHINDUCTOR_CACHE_DIR=private)
     tempfile.tempdir = private
+
+
+def main(channel: Channel) -> None:
+    prepare_home()
     Candidate(channel).run()

@@ -10,12 +10,15 @@ from collections.abc import Callable
 
 import torch
 
+SAMPLE = 4096
+
 Family = Callable[[torch.Tensor], torch.Tensor | None]
 
 
 def _rms(x: torch.Tensor) -> float:
-    finite = x[torch.isfinite(x)].double()
-    return float(finite.square().mean().sqrt()) if finite.numel() else 0.0
+    finite = torch.isfinite(x)
+    squares = torch.where(finite, x, 0).double().square_()
+    return float((squares.sum() / finite.sum().clamp(min=1)).sqrt())
 
 
 def _heavy(x: torch.Tensor) -> torch.Tensor | None:
@@ -29,9 +32,9 @@ def _heavy(x: torch.Tensor) -> torch.Tensor | None:
 
 def _spikes(x: torch.Tensor) -> torch.Tensor | None:
     """One element in a thousand, chosen by its own value, grows a thousandfold: sub-sampling misses it."""
-    size = x.abs().flatten().double()
-    sample = size[torch.randperm(size.numel())[:4096]]
-    threshold = torch.quantile(sample, 0.999)
+    size = x.abs().flatten()
+    sample = size if size.numel() <= SAMPLE else size[torch.randint(size.numel(), (SAMPLE,), device=x.device)]
+    threshold = torch.quantile(sample.double(), 0.999)
     return torch.where(x.abs().double() >= threshold, x * 1000, x)
 
 
@@ -65,7 +68,8 @@ def _mixed(x: torch.Tensor) -> torch.Tensor | None:
     if x.dim() < 2 or _square(x):
         return None
     rows = x.shape[0]
-    scale = torch.logspace(-2, 1.5, rows, dtype=torch.float64) * (0.5 + torch.rand(rows, dtype=torch.float64))
+    noise = torch.rand(rows, dtype=torch.float64, device=x.device)
+    scale = torch.logspace(-2, 1.5, rows, dtype=torch.float64, device=x.device) * (0.5 + noise)
     return (x.double() * scale.view(-1, *[1] * (x.dim() - 1))).to(x.dtype)
 
 
@@ -73,6 +77,16 @@ def _plateau(x: torch.Tensor) -> torch.Tensor | None:
     """A third of the elements nearly equal and large: no few stand out."""
     scale = _rms(x)
     return torch.where(x.abs() >= scale, x.sign() * scale * 5 + x / 2, x / 10) if scale else None
+
+
+def _signed(x: torch.Tensor) -> torch.Tensor | None:
+    """Both signs, where the draw has but one: on [0, 1) a ReLU that does nothing is right."""
+    if bool((x < 0).any()) and bool((x > 0).any()):
+        return None
+    if _square(x):
+        signs = 1 - 2 * torch.randint(2, (x.shape[-1],), device=x.device).to(x.dtype)
+        return x * signs[:, None] * signs[None, :]
+    return torch.where(torch.rand_like(x, dtype=torch.float32) < 0.5, -x, x)
 
 
 def _square(x: torch.Tensor) -> bool:
@@ -94,6 +108,7 @@ FAMILIES: dict[str, Family] = {
     "ends": _ends,
     "mixed": _mixed,
     "plateau": _plateau,
+    "signed": _signed,
     "constant": lambda x: torch.full_like(x, _rms(x)),
     "sorted": _sorted,
 }

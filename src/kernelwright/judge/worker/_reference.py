@@ -103,9 +103,9 @@ class Reference(Driver):
         state = self._state()
         for name, value in state.items():
             new = _redrawn(self._initial[name], generator, name in self._parameters())
-            value.data.copy_(_touched(value.data, new, generator) if message["touch"] else new)
+            value.data.copy_(_touched(value.data.cpu(), new, generator) if message["touch"] else new)
         self._wide = None
-        fd, leaves = pack([value.data.contiguous() for value in state.values()], "weights")
+        fd, leaves = pack([value.data.cpu().contiguous() for value in state.values()], "weights")
         named = [{**leaf, "name": name} for leaf, name in zip(leaves, state, strict=True)]
         return {"op": "weighted", "leaves": named, "fds": (fd,)}
 

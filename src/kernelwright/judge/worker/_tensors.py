@@ -22,11 +22,20 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
+_home = "cpu"
+
+
+def settle_on(device: str) -> None:
+    """From now on, in this process, tensors lie on this kind of device."""
+    global _home
+    _home = device
+
+
 def exact_tensor(value: Any) -> bool:
-    """A plain dense tensor in host memory: what can be read by its address without asking it anything."""
+    """A plain dense tensor in the memory where it belongs: what can be read by its address, asking it nothing."""
     if type(value) is not torch.Tensor and type(value) is not torch.nn.Parameter:
         return False
-    return value.device.type == "cpu" and value.layout == torch.strided and not value.is_neg() and not value.is_conj()
+    return value.device.type == _home and value.layout == torch.strided and not value.is_neg() and not value.is_conj()
 
 
 def span(tensor: torch.Tensor) -> int:

@@ -1,0 +1,123 @@
+"""A candidate before the judge, on a device."""
+
+from __future__ import annotations
+
+from kernelwright.judge._check import Checker, Wrong
+from kernelwright.judge._contestant import Contestant
+from kernelwright.judge._coverage import Observer
+from kernelwright.judge._judge import Hearing
+from kernelwright.judge._status import Status
+from kernelwright.judge._timing import CaseTiming
+from kernelwright.judge.device import _kernels
+from kernelwright.judge.device._check import DeviceChecker
+from kernelwright.judge.device._contestant import DeviceContestant, Profiled
+from kernelwright.judge.device._prepared import AHEAD, DevicePrepared
+from kernelwright.judge.device._timing import BLOCKS, DeviceTimer, look_at_kernels
+
+COPIED_BYTES = 1 << 30
+# Graphs need torch's own allocator; baselines are given the candidates'.
+MODES = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}
+
+
+class DeviceHearing(Hearing):
+    """The same hearing, with everything that touches memory done on the device."""
+
+    _prepared: DevicePrepared
+
+    def _new_checker(self) -> Checker:
+        return DeviceChecker(self._prepared, self._start)
+
+    def _new_observers(self) -> dict[str, Observer]:
+        return {}
+
+    def _settle_scope(self) -> None:
+        """It can be taken all the way."""
+
+    def _hear(self) -> tuple[Status, str]:
+        self._waiting: list[DeviceContestant] = []
+        try:
+            return super()._hear()
+        finally:
+            for contestant in self._waiting:
+                contestant.close()
+            self._prepared.workshop.open_ahead(AHEAD)
+
+    def _begin(self, kind: type[DeviceContestant] = DeviceContestant, *, mute: bool = False) -> DeviceContestant:
+        judge = self._judge
+        return kind(judge.template, self._prepared, judge.builder, self._source, limits=judge.limits, mute=mute)
+
+    def _start(self) -> Contestant:
+        stage = self._stage
+        with self._during("load" if stage in ("screen", "load") else stage, "load"):
+            if stage == "time" and self._waiting:
+                contestant = self._waiting.pop(0)
+                contestant.end_warming()
+                return contestant
+            return self._begin()
+
+    def _start_ahead(self) -> None:
+        """The processes of the next candidate are opened while this one is judged."""
+
+    def _start_muted(self) -> Contestant:
+        return self._begin(mute=True)
+
+    def _check(self, contestant: Contestant) -> None:
+        """While it is checked in one process it is loaded, and what it compiles is compiled, in those to be timed."""
+        with self._during("load", "load"):
+            if self._timed:
+                self._waiting = [self._begin() for _ in range(BLOCKS)]
+                for waiting in self._waiting:
+                    waiting.begin_warming(self._prepared.trials[0])  # type: ignore[arg-type]
+        super()._check(contestant)
+
+    def _attribute(self, contestant: Contestant) -> None:
+        with self._during("attribute", "check"):
+            self._judge_kernels(self._kernels())
+            if self._prepared.task.library != "allowed":
+                self._without_kernels()
+
+    def _kernels(self) -> dict[str, dict[str, float]]:
+        """The kernels of one call a case, seen in a process of its own."""
+        watched = self._begin(Profiled)
+        watched.stage_name = "attribute"
+        try:
+            checker = self._checker
+            assert isinstance(checker, DeviceChecker)
+            cases = self._prepared.task.cases
+            return {case.name: look_at_kernels(watched, checker, self._first_trial(case)) for case in cases}  # type: ignore[arg-type]
+        except Wrong as wrong:
+            raise self._checker.diagnose(watched, wrong) from wrong
+        finally:
+            watched.close()
+
+    # Time
+
+    def _time(self) -> list[CaseTiming]:
+        self._stage = "time"
+        runners = self._prepared.runners({name: MODES.get(name) for name in self._judge.baselines})
+        with self._during("time", "time"):
+            before = self._seconds["load"]
+            timer = DeviceTimer(self._prepared, self._checker, self._start, runners)  # type: ignore[arg-type]
+            timings = [timer.time(case) for case in self._prepared.task.cases]
+        self._seconds["time"] -= self._seconds["load"] - before
+        self._evidence["device"] = timer.health
+        self._report(timings)
+        return timings
+
+    def _judge_kernels(self, kernels: dict[str, dict[str, float]]) -> None:
+        work = {case: _kernels.Work.of(found) for case, found in kernels.items()}
+        self._found["coverage"] = round(min(found.share for found in work.values()), 4)
+        self._evidence["work"] = {case: found.to_json() for case, found in work.items()}
+        for found in work.values():
+            _kernels.judge_work(self._prepared.task.library, found)
+
+    def _physics(self, timings: list[CaseTiming]) -> None:
+        """Inputs are not in any cache when a timed call begins, so at least they must come from memory."""
+        self._stage = "physics"
+        speed = self._prepared.bandwidth(COPIED_BYTES)
+        floors = {}
+        for timing in timings:
+            read = self._prepared.probes[timing.case].bytes_read
+            floors[timing.case] = read / speed * 1e3
+            self._believable(timing, read / speed, read)
+        self._evidence["floor_ms"] = floors

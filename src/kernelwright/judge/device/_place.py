@@ -1,0 +1,108 @@
+"""The device that is judged on, and the workers that have it open."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kernelwright import native
+from kernelwright.judge import _compiled
+from kernelwright.judge._channel import ChannelError, Message
+from kernelwright.judge._limits import Limits
+from kernelwright.judge._process import Template, Worker
+from kernelwright.judge._sandbox import Cage
+from kernelwright.judge._status import InfraError
+
+OPEN_SECONDS = 60.0
+CANDIDATE, REFEREE = "device-candidate", "referee"
+NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps")
+NO_LIMIT = 1 << 46
+
+
+@dataclass(frozen=True)
+class Place:
+    """`cuda`, or `host`: shared host memory in a device's role, for trying the judge where there is no GPU."""
+
+    kind: str
+    library: Path | None
+
+    def order(self, *, own_allocator: bool, profiler: bool = False) -> Message:
+        """Opens it. `own_allocator`: results lie in memory that can be shown to others."""
+        library = str(self.library) if self.library else None
+        kind = {"op": "open", "kind": self.kind, "library": library}
+        return {**kind, "own_allocator": own_allocator, "profiler": profiler}
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        return tuple(filter(os.path.exists, NODES)) if self.kind == "cuda" else ()
+
+
+def find(kind: str | None) -> Place | None:
+    """The place to judge on: the one asked for, or the GPU here; None if there is none."""
+    if kind == "host":
+        return Place("host", None)
+    if native.gpu() is None:
+        return None
+    library = _compiled.library(_compiled.DEVICE)
+    if library is None:
+        raise InfraError("judging on a GPU needs a C++ compiler for the judge's own library", native.install_command())
+    return Place("cuda", library)
+
+
+class Workshop:
+    """Workers with the device open, some of them ahead of time: opening takes longer than many a judgement."""
+
+    def __init__(self, template: Template, place: Place, limits: Limits) -> None:
+        self.place, self._template, self._limits = place, template, limits
+        self.filtered = template.isolation.filter
+        self._opening: list[Worker] = []
+        self._profiling: list[Worker] = []
+
+    def _cage(self) -> Cage:
+        """Triton starts compilers, so a candidate may at first; before it is timed that ends (`seal`)."""
+        return Cage(
+            namespaces=self._template.isolation.namespaces,
+            memory_bytes=self._limits.memory_bytes,
+            disk_bytes=self._limits.disk_bytes,
+            spawns=True,
+            devices=self.place.nodes,
+            folders=tuple(str(path) for path in (native.toolkit_folder(), self.place.library) if path),
+        )
+
+    def open_ahead(self, number: int) -> None:
+        """Has candidates' workers made ready up to this number, and one whose kernels can be seen."""
+        self._opening += [self._begin(profiler=False) for _ in range(number - len(self._opening))]
+        self._profiling += [self._begin(profiler=True) for _ in range(1 - len(self._profiling))]
+
+    def _begin(self, *, profiler: bool) -> Worker:
+        worker = self._template.fork(CANDIDATE, cage=self._cage())
+        worker.say(self.place.order(own_allocator=True, profiler=profiler))
+        return worker
+
+    def candidate(self, *, profiler: bool = False) -> Worker:
+        self.open_ahead(1)
+        return self._opened((self._profiling if profiler else self._opening).pop(0))
+
+    def referee(self, memory_bytes: int, *, own_allocator: bool = False) -> Worker:
+        cage = Cage(namespaces=False, memory_bytes=memory_bytes, disk_bytes=NO_LIMIT, programs=True)
+        worker = self._template.fork(REFEREE, cage=replace(cage, devices=self.place.nodes))
+        worker.say(self.place.order(own_allocator=own_allocator))
+        return self._opened(worker)
+
+    def _opened(self, worker: Worker) -> Worker:
+        try:
+            answer, _ = worker.answer_fds(timeout=OPEN_SECONDS)
+        except ChannelError as error:
+            end = worker.finish()
+            raise InfraError(
+                f"a worker could not open the device: {end.problem or end.output[-500:] or error}"
+            ) from error
+        if answer["op"] != "opened":
+            worker.finish()
+            raise InfraError(f"a worker could not open the device: {answer.get('message')}")
+        return worker
+
+    def close(self) -> None:
+        for worker in (*self._opening, *self._profiling):
+            worker.dismiss()

@@ -1,0 +1,297 @@
+"""A task made ready on a device: trials known by what they are drawn from, slots that inputs are laid in."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kernelwright.judge._channel import Message
+from kernelwright.judge._expected import Form
+from kernelwright.judge._limits import available_memory
+from kernelwright.judge._memory import Leaf
+from kernelwright.judge._prepared import Prepared, Seeds
+from kernelwright.judge._process import Answer, Template, Worker
+from kernelwright.judge._reference import COMPILE_SECONDS, REFERENCE_SECONDS
+from kernelwright.judge._tree import Tree
+from kernelwright.judge.device._place import Workshop
+from kernelwright.tasks import Case, Task, TaskError
+
+ALIGN = 512
+MOST_SHIFT = 64
+SLOT_BYTES, FEWEST_SLOTS, MOST_SLOTS = 2 << 30, 2, 64
+MOST_OPERANDS = 2
+# Workers opened before there is a candidate for them: to be checked, to be muted, and three to be timed.
+AHEAD = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A set of inputs: what it is drawn from, and its form."""
+
+    key: Message
+    tree: Tree
+    leaves: list[dict[str, Any]]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(leaf["nbytes"] for leaf in self.leaves)
+
+    @property
+    def room(self) -> int:
+        return sum(leaf["nbytes"] + 2 * ALIGN for leaf in self.leaves) + MOST_SHIFT * ALIGN
+
+    def at(self, start: int, *, shifted: bool) -> Message:
+        """Where its tensors come to lie, in a slot that begins here."""
+        position = start + (random.SystemRandom().randrange(MOST_SHIFT) * ALIGN if shifted else 0)
+        placed = []
+        for leaf in self.leaves:
+            position += -position % ALIGN
+            placed.append({name: leaf[name] for name in ("dtype", "shape", "strides")} | {"offset": position})
+            position += leaf["nbytes"]
+        return {"key": self.key, "tree": self.tree, "leaves": placed}
+
+    def anew(self, seed: int) -> Drawn:
+        """The same case drawn from another seed."""
+        return Drawn({**self.key, "seed": seed}, self.tree, self.leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceExpected:
+    """The form of what is right; its values stay on the device."""
+
+    tree: Tree
+    outputs: list[Form]
+    sound: bool
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceTrial:
+    case: Case
+    family: str
+    seed: int
+    inputs: Drawn
+    expected: DeviceExpected
+
+    @property
+    def label(self) -> str:
+        return f"{self.case.name}/{self.family}"
+
+
+@dataclass
+class Slots:
+    """The memory that inputs lie in."""
+
+    fd: int
+    nbytes: int
+    slot_bytes: int
+    number: int
+
+
+class Runner:
+    """A baseline in a process of its own, treated as a candidate's is, and trusted."""
+
+    def __init__(self, prepared: DevicePrepared, worker: Worker, name: str) -> None:
+        self._prepared, self.worker, self.name = prepared, worker, name
+        self._known: set[int] = set()
+
+    def stage(self, calls: list[Message]) -> None:
+        self._prepared.stage_calls(self.worker, calls)
+
+    def go(self, op: str = "go") -> Answer:
+        with self._prepared.blame(self.worker):
+            answer = self.worker.go(timeout=COMPILE_SECONDS, op=op)
+        if not isinstance(answer, Answer):
+            raise TaskError(f"the baseline {self.name} failed while it was timed", self._prepared.task.origin)
+        return answer
+
+    def results(self, answer: Answer) -> list[list[Leaf]]:
+        """Where the results of a go lie; the referee has their blocks afterwards."""
+        found = [answer.leaves, *(said["leaves"] for said in answer.more)]
+        for leaf in (leaf for leaves in found for leaf in leaves):
+            if leaf["block"] and leaf["block"] not in self._known:
+                fd = self._prepared.shown(self.worker, leaf)
+                order = {"op": "block", "whose": self.name, "number": leaf["block"], "nbytes": leaf["nbytes"]}
+                self._prepared.ask(order, (fd,))
+                os.close(fd)
+                self._known.add(leaf["block"])
+        return found
+
+
+class DevicePrepared(Prepared):
+    """One task, ready for candidates on a device. Everything that is not about memory is as on the host."""
+
+    def __init__(self, template: Template, workshop: Workshop, task: Task, *, seeds: Seeds) -> None:
+        self.workshop = workshop
+        self.slots: Slots | None = None
+        self._attached: dict[int, Slots] = {}
+        self._bandwidth: float | None = None
+        self._runners: dict[str, Runner] = {}
+        workshop.open_ahead(AHEAD)
+        super().__init__(template, task, seeds=seeds)
+
+    def _start(self) -> Worker:
+        return self.workshop.referee(int(available_memory() * 0.7))
+
+    def ask(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
+        """A question to the referee."""
+        with self._blame(self.worker):
+            return self._checked(self.worker.ask(message, fds, timeout=REFERENCE_SECONDS))
+
+    def try_ask(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
+        """A question whose failure is an answer too."""
+        with self._blame(self.worker):
+            return self.worker.ask(message, fds, timeout=REFERENCE_SECONDS)
+
+    # Baselines
+
+    def runners(self, modes: dict[str, str | None]) -> dict[str, Runner]:
+        """The reference, as it is and compiled, each in a process of its own."""
+        for name, mode in modes.items():
+            if name not in self._runners:
+                self._runners[name] = Runner(self, self._begin_runner(mode), name)
+        return {name: self._runners[name] for name in modes}
+
+    def _begin_runner(self, mode: str | None) -> Worker:
+        worker = self.workshop.referee(int(available_memory() * 0.7), own_allocator=True)
+        self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": 0})
+        self._ask(worker, {"op": "weights", "seed": self.weight_seed, "touch": False})
+        if mode is not None:
+            self._ask(worker, {"op": "compile", "mode": mode})
+        return worker
+
+    # Trials
+
+    def begin_trial(self, case: Case, family: str, seed: int, reduction: float) -> Callable[[], Any]:
+        drawn = self._draw({"case": case.to_wire(), "family": family, "seed": seed}, case, family)
+        return lambda: drawn
+
+    def _draw(self, key: Message, case: Case, label: str) -> DeviceTrial | None:
+        answer = self.ask({"op": "draw", "key": key, "expect": True})
+        if answer["op"] != "drawn":
+            return None
+        said = answer["expected"]
+        rows = zip(said["leaves"], said["dense"], said["contiguous"], said["aliases"], strict=True)
+        forms = [Form(leaf["dtype"], leaf["shape"], *properties) for leaf, *properties in rows]
+        inputs = Drawn(key, answer["tree"], answer["leaves"])
+        return DeviceTrial(case, label, key["seed"], inputs, DeviceExpected(said["tree"], forms, answer["sound"]))
+
+    def _touched(self, case: Case) -> Iterator[Any]:
+        """The first given draw, a little changed: what a cache with too small a key takes for the same."""
+        first, second = self.pair(case)
+        operands = [i for i, leaf in enumerate(first.inputs.leaves) if leaf["dtype"].startswith(("float", "bfloat"))]
+        wanted: list[int | None] = [None] if operands else []
+        wanted += operands[:MOST_OPERANDS] if len(first.inputs.leaves) > 1 else []
+        for operand in wanted:
+            label = "a few elements changed" if operand is None else f"only input {operand} changed"
+            key = {**first.inputs.key, "touch": {"seed": second.seed, "operand": operand}}
+            trial = self._draw(key, case, label)
+            if trial is not None and trial.expected.sound:
+                yield trial
+
+    def _gate(self) -> None:
+        for case in self.task.cases:
+            first, second = self.pair(case)
+            passed = self._passing(first, second)
+            for trial in self.trials if passed else ():
+                if trial.case is case and trial.family != "given":
+                    passed = self._passing(trial, second, passed) if passed else []
+            self.refuse_weak(case, passed)
+
+    def _passing(self, trial: Any, other: Any, names: list[str] | None = None) -> list[str]:
+        """Which null candidates, of all or of those named, would be accepted on a trial."""
+        keys = [trial.inputs.key, other.inputs.key]
+        reduction = self.probes[trial.case.name].reduction
+        order = {"op": "nulls", "keys": keys, "names": names, "reduction": reduction}
+        return list(self.ask(order)["passed"])
+
+    def blame(self, worker: Worker) -> Any:
+        return self._blame(worker)
+
+    def shown(self, worker: Worker, leaf: Leaf) -> int:
+        """The descriptor of a trusted worker's block."""
+        with self._blame(worker):
+            worker.say({"op": "show", **{name: leaf[name] for name in ("block", "base", "nbytes")}})
+            answer, fds = worker.answer_fds(timeout=REFERENCE_SECONDS)
+        self._checked(answer)
+        return fds[0]
+
+    # Slots
+
+    def room(self, inputs: Drawn) -> Slots:  # type: ignore[override]
+        """Slots that these inputs fit; larger ones are made where they do not."""
+        if self.slots is None or self.slots.slot_bytes < inputs.room:
+            size = inputs.room + -inputs.room % ALIGN
+            number = max(FEWEST_SLOTS, min(MOST_SLOTS, SLOT_BYTES // size))
+            with self._blame(self.worker):
+                self.worker.say({"op": "slots", "nbytes": size * number})
+                answer, fds = self._answer_fds()
+            if self.slots is not None:
+                os.close(self.slots.fd)
+            self.slots = Slots(fds[0], answer["nbytes"], size, number)
+        return self.slots
+
+    def lay(self, drawn: list[Drawn], *, first: int = 0, shifted: bool = True) -> list[Message]:
+        """Where calls on these inputs will find them, one slot each."""
+        slots = max((self.room(inputs) for inputs in drawn), key=lambda slots: slots.slot_bytes)
+        numbers = [(first + index) % slots.number for index in range(len(drawn))]
+        return [
+            inputs.at(number * slots.slot_bytes, shifted=shifted) for inputs, number in zip(drawn, numbers, strict=True)
+        ]
+
+    def fill(self, calls: list[Message], *, flush: bool = False) -> None:
+        self.ask({"op": "fill", "calls": calls, "flush": flush})
+
+    def flush(self) -> None:
+        """Drives everything out of the device's caches."""
+        self.ask({"op": "flush"})
+
+    def loosened(self, trial: DeviceTrial) -> list[list[float]]:
+        """For every output, what two honest results may differ by: its RMS and its peak."""
+        reduction = self.probes[trial.case.name].reduction
+        budgets: list[list[float]] = self.ask({"op": "loosened", "key": trial.inputs.key, "reduction": reduction})[
+            "budgets"
+        ]
+        return budgets
+
+    def bandwidth(self, nbytes: int) -> float:
+        """Bytes a second that this device can move at best; measured once."""
+        if self._bandwidth is None:
+            self._bandwidth = float(self.ask({"op": "bandwidth", "nbytes": nbytes})["bytes_per_second"])
+        return self._bandwidth
+
+    def attach(self, worker: Worker, *, timeout: float) -> None:
+        """Shows the slots to a worker that has not seen them."""
+        assert self.slots is not None
+        if worker is not self.worker and self._attached.get(id(worker)) is not self.slots:
+            worker.ask({"op": "attach", "nbytes": self.slots.nbytes}, (self.slots.fd,), timeout=timeout)
+            self._attached[id(worker)] = self.slots
+
+    def detach(self, worker: Worker) -> None:
+        self._attached.pop(id(worker), None)
+
+    def stage_calls(self, worker: Worker, calls: list[Message]) -> None:
+        """Lays calls before the reference, compiled or not."""
+        with self._blame(worker):
+            self.attach(worker, timeout=REFERENCE_SECONDS)
+            order = {"op": "stage", "calls": calls, "guard": False}
+            self._checked(worker.ask(order, timeout=REFERENCE_SECONDS))
+
+    def place(self, worker: Worker, inputs: Drawn) -> Any:  # type: ignore[override]
+        calls = self.lay([inputs], shifted=False)
+        self.fill(calls)
+        self.stage_calls(worker, calls)
+        return calls[0]
+
+    def call(self, worker: Worker, inputs: Drawn, *, timeout: float = COMPILE_SECONDS) -> Answer:  # type: ignore[override]
+        return super().call(worker, inputs, timeout=timeout)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        for runner in self._runners.values():
+            runner.worker.finish()
+        super().close()
+        if self.slots is not None:
+            os.close(self.slots.fd)
+            self.slots = None

@@ -1,0 +1,82 @@
+"""A candidate's worker on a device. Every line below runs beside hostile code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from kernelwright.judge import _seccomp
+from kernelwright.judge._channel import Channel, Message
+from kernelwright.judge.worker import _candidate
+from kernelwright.judge.worker._on_device import OnDevice
+
+
+class DeviceCandidate(OnDevice, _candidate.Candidate):
+    """The candidate's model, moved to the device, in torch's place the judge's allocator."""
+
+    def do_open(self, message: Message) -> Message:
+        answer = super().do_open(message)
+        if message["profiler"]:
+            self._profile(lambda: torch.zeros(1, device=self.device.name))  # its start takes seconds
+        return answer
+
+    def do_load(self, message: Message) -> Message:
+        if message["mute"]:
+            _mute_triton()
+        answer = super().do_load(message)
+        if isinstance(self._model, torch.nn.Module):
+            self._model.to(self.device.name)
+        return answer
+
+    def do_seal(self, message: Message) -> Message:
+        """No process and no program any more."""
+        if _seccomp.supported():
+            _seccomp.install()
+        return {"op": "sealed"}
+
+    def do_kernels(self, message: Message) -> Message:
+        """Calls under torch's profiler: the kernels that ran on the device, and for how long."""
+        assert self.forward is not None
+        forward = self.forward
+
+        def call() -> None:
+            self.results = [forward(*arguments) for arguments in self._calls]
+
+        call()  # what is compiled or tuned on first use is no part of a call
+        return {"op": "kernels", "seconds": self._profile(call), **self._described()}
+
+    def _profile(self, call: Callable[[], Any]) -> dict[str, float]:
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if self.device.name == "cuda":
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        with torch.profiler.profile(activities=activities) as profile:
+            call()
+            self.device.synchronize()
+        return _device_seconds(profile.events())
+
+
+def _device_seconds(events: Any) -> dict[str, float]:
+    found: Counter[str] = Counter()
+    for event in events:
+        if event.device_type == torch.autograd.DeviceType.CUDA:
+            found[event.name[:300]] += event.device_time_total / 1e6
+    return dict(found)
+
+
+def _mute_triton() -> None:
+    """Kernels of Triton's are launched in vain."""
+    try:
+        from triton.runtime.autotuner import Autotuner
+        from triton.runtime.jit import JITFunction
+    except ImportError:
+        return
+    nothing: Callable[..., None] = lambda *arguments, **named: None  # noqa: E731
+    JITFunction.run = Autotuner.run = nothing
+
+
+def main(channel: Channel) -> None:
+    _candidate.prepare_home()
+    DeviceCandidate(channel).run()

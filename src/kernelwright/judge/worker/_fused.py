@@ -1,0 +1,105 @@
+"""The gauge's arithmetic as two CUDA kernels, compiled when first needed: one pass over a result of any size.
+
+The same arithmetic as `_ruler.cpp`, which is the judge's on the host.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import torch
+
+from kernelwright.judge._ruler import BLOCK
+
+THREADS = 256
+SOURCE = r"""
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
+
+__device__ double wide(double x) { return x; }
+__device__ double wide(float x) { return x; }
+__device__ double wide(__half x) { return __half2float(x); }
+__device__ double wide(__nv_bfloat16 x) { return __bfloat162float(x); }
+
+__device__ void gather(double total, double peak, double *totals, double *peaks) {
+    __shared__ double sums[THREADS], tops[THREADS];
+    sums[threadIdx.x] = total;
+    tops[threadIdx.x] = peak;
+    __syncthreads();
+    for (int half = THREADS / 2; half; half /= 2) {
+        if (threadIdx.x < half) {
+            sums[threadIdx.x] += sums[threadIdx.x + half];
+            tops[threadIdx.x] = fmax(tops[threadIdx.x], tops[threadIdx.x + half]);
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        totals[blockIdx.x] = sums[0];
+        if (peaks) peaks[blockIdx.x] = tops[0];
+    }
+}
+
+extern "C" __global__ void squares(const double *right, double *means, const long long *length) {
+    long long start = (long long)blockIdx.x * BLOCK, stop = min(start + BLOCK, *length);
+    double total = 0;
+    for (long long i = start + threadIdx.x; i < stop; i += THREADS) {
+        double v = right[i];
+        total += isfinite(v) ? v * v : 0;
+    }
+    gather(total / (stop - start), 0, means, nullptr);
+}
+
+extern "C" __global__ void deviation(const T *result, const double *right, const double *scales, double *totals,
+                                     double *peaks, const long long *length) {
+    long long start = (long long)blockIdx.x * BLOCK, stop = min(start + BLOCK, *length);
+    double scale = scales[blockIdx.x], total = 0, peak = 0;
+    for (long long i = start + threadIdx.x; i < stop; i += THREADS) {
+        double got = wide(result[i]), v = right[i];
+        bool met = got == v || (got != got && v != v);
+        double error = isfinite(v) ? fabs(got - v) / (fabs(v) + scale) : met ? 0 : INFINITE;
+        if (error != error) error = INFINITE;
+        total += error * error;
+        peak = fmax(peak, error);
+    }
+    gather(total, peak, totals, peaks);
+}
+"""
+TYPES = {
+    torch.float64: "double",
+    torch.float32: "float",
+    torch.float16: "__half",
+    torch.bfloat16: "__nv_bfloat16",
+}
+
+
+@functools.cache
+def _kernel(name: str, dtype: torch.dtype) -> Any:
+    numbers = f"#define THREADS {THREADS}\n#define BLOCK {BLOCK}\n#define T {TYPES[dtype]}\n"
+    return torch.cuda._compile_kernel(numbers + SOURCE, name)
+
+
+def _launch(name: str, dtype: torch.dtype, blocks: int, *arguments: torch.Tensor) -> None:
+    _kernel(name, dtype)(grid=(blocks, 1, 1), block=(THREADS, 1, 1), args=list(arguments))
+
+
+def squares(right: torch.Tensor) -> torch.Tensor:
+    """The mean square of every block, what is not finite counting as zero."""
+    blocks = math.ceil(right.numel() / BLOCK)
+    means = torch.empty(blocks, dtype=torch.float64, device=right.device)
+    _launch("squares", torch.float64, blocks, right, means, _length(right))
+    return means
+
+
+def deviation(result: torch.Tensor, right: torch.Tensor, scales: torch.Tensor) -> tuple[float, float]:
+    """The sum of squared errors and the largest error, in local units."""
+    blocks = math.ceil(right.numel() / BLOCK)
+    totals, peaks = torch.empty(2, blocks, dtype=torch.float64, device=right.device)
+    _launch("deviation", result.dtype, blocks, result, right, scales, totals, peaks, _length(right))
+    return float(totals.sum()), float(peaks.max())
+
+
+def _length(values: torch.Tensor) -> torch.Tensor:
+    return torch.tensor([values.numel()], dtype=torch.int64, device=values.device)

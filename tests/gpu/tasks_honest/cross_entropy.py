@@ -1,0 +1,18 @@
+import torch
+import torch.nn as nn
+
+batch = 8192
+classes = 5003
+
+
+class Model(nn.Module):
+    def forward(self, logits, targets):
+        return nn.functional.cross_entropy(logits, targets)
+
+
+def get_inputs():
+    return [torch.randn(batch, classes), torch.randint(0, classes, (batch,))]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,19 @@
+import torch
+import torch.nn as nn
+
+m = 1024
+k = 1000
+n = 1200
+
+
+class Model(nn.Module):
+    def forward(self, a, b):
+        return a @ b
+
+
+def get_inputs():
+    return [torch.randn(m, k), torch.randn(k, n)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,18 @@
+import torch
+import torch.nn as nn
+
+rows = 8192
+cols = 4096
+
+
+class Model(nn.Module):
+    def forward(self, a, b):
+        return nn.functional.mse_loss(a, b)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols), torch.randn(rows, cols)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,18 @@
+import torch
+import torch.nn as nn
+
+rows = 4096
+cols = 16384
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.sum(dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+
+
+def get_init_inputs():
+    return []
