@@ -298,6 +298,7 @@ def measure(contestant: Contestant, trial: Trial) -> Calls:
     seconds, used, faults = [], 0.0, 0
     with Attention(), contestant.judged():
         for number in range(CALLS):
+            contestant.resume()
             time.sleep(REST_SECONDS)
             contestant.lay(trial.inputs, slot=number % SLOTS, shifted=True)
             before, faults_before = contestant.worker.cpu_seconds(), contestant.worker.page_faults()
