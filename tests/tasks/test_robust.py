@@ -110,6 +110,13 @@ def test_without_several_configurations_the_single_ones_are_used(checkout):
     assert loaded(task).get_inputs()[0].shape == (2, 600, 16)
 
 
+def test_where_the_several_configurations_are_all_empty_the_single_ones_are_used(checkout):
+    rewrite(checkout, config={f"multi_{part}_configs": [{}] for part in ("input", "init", "shared")})
+    task = load_task("robust:scaled", suite_dir=checkout)
+    assert task.name == "scaled"
+    assert loaded(task).get_inputs()[0].shape == (2, 600, 16)
+
+
 def test_backward_returns_gradients_of_inputs_and_parameters(checkout):
     module = loaded(load_task("robust:scaled/backward", suite_dir=checkout))
     x, grad_output = module.get_inputs()

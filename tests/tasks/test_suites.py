@@ -64,6 +64,20 @@ def test_a_named_folder_is_the_only_one(place, monkeypatch, tmp_path):
     assert find_suites(tmp_path / "empty") == []
 
 
+def test_a_folder_that_cannot_be_looked_into_is_passed_over_beside_others_and_said_when_named(place, monkeypatch):
+    (place / "locked").mkdir()
+    look = Path.iterdir
+
+    def guarded(path):
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return look(path)
+
+    monkeypatch.setattr(Path, "iterdir", guarded)
+    assert len(find_suites(place)) == 2
+    assert "Permission denied" in refused("kernelbench:1/2", suite_dir=place / "locked").what
+
+
 def test_a_problem_is_the_task_of_its_file(place):
     task = load_task("kernelbench:1/2", suite_dir=place)
     path = place / "kb" / "KernelBench" / "level1" / "2_Shifted_double.py"
