@@ -40,6 +40,7 @@ def test_a_folder_of_checkouts_is_looked_through(place):
     assert found["kernelbench"].version == COMMIT[:12]
     assert found["robust"].version == ""
     assert found["kernelbench"].groups() == {"1": 3, "2": 1}
+    assert found["robust"].groups() == {"borrowed/level_1": 1, "others": 2}
 
 
 def test_a_checkout_itself_may_be_named(place):

@@ -44,7 +44,8 @@ def _problems(tasks: Path) -> tuple[Problem, ...]:
         for path in tasks.rglob(f"func_{direction}.py"):
             folder = path.parent.relative_to(tasks).as_posix()
             id_ = folder if direction == "forward" else f"{folder}/backward"
-            found.append(Problem(NAME, id_, folder.rpartition("/")[2], partial(_read, path, direction)))
+            part, _, title = folder.rpartition("/")
+            found.append(Problem(NAME, id_, title, part, partial(_read, path, direction)))
     return in_order(found)
 
 
