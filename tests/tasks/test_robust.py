@@ -144,8 +144,15 @@ def test_a_parameter_that_get_inputs_changes(checkout):
 
 
 def test_a_setting_named_like_something_else(checkout):
-    rewrite(checkout, ROBUST + "\ntokens = 3\n")
+    rewrite(checkout, ROBUST.replace("+ shift", "+ shift * tokens") + "\ntokens = 3\n")
     assert "'tokens', which is also a top-level name" in refused(checkout).what
+
+
+def test_a_leftover_that_nobody_reads_gives_way_to_the_setting(checkout):
+    rewrite(checkout, ROBUST + "\ntokens = (3,)\nshift = 9\n")
+    module = loaded(load_task("robust:scaled", suite_dir=checkout, constants={"tokens": "7"}))
+    assert module.get_inputs()[0].shape == (2, 7, 16)
+    assert module.get_init_inputs() == [16, 0.5, "wide"]
 
 
 def test_a_configuration_that_is_no_json_or_none(checkout):

@@ -12,6 +12,7 @@ import platform
 import shutil
 import statistics
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -257,7 +258,7 @@ class _Session:
             return {"absent": missing}
         served = self._judge.builder.served
         try:
-            texts = [
+            texts: list[tuple[str, Mapping[int, int]]] = [
                 (self._judge.builder.list_code(served[inode], listing.command), spots.own.get(inode, {}))
                 for inode in sorted(contestant.libraries)
             ]

@@ -55,11 +55,11 @@ SPECIAL = frozenset(
 )
 
 
-class _Estimate(TorchDispatchMode):
+class _Estimate(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees every operator that torch's own counter has no formula for."""
 
     def __init__(self, known: Any) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._known = known
         self.operations: Counter[str] = Counter()
         self.special = 0
@@ -74,7 +74,7 @@ class _Estimate(TorchDispatchMode):
         return result
 
     def _count(self, name: str, tags: Any, given: list[Any], result: Any) -> None:
-        size = max(_elements(given), _elements([result]), default=0)
+        size = max(_elements(given), _elements([result]))
         rate = SEVERAL.get(name) or int(_computes(name, tags))
         if rate and _floats([result]):
             self.operations[name] += rate * size
@@ -99,7 +99,7 @@ def _floats(values: list[Any]) -> bool:
 
 
 def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
-    return int(sdpa_flop_count(query, key, value))
+    return int(sdpa_flop_count(query, key, value))  # type: ignore[no-untyped-call]
 
 
 CPU_ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
