@@ -137,7 +137,7 @@ class Roof:
             "bound": self.bound,
             "memory_ms": self.memory * 1e3,
             "compute_ms": None if self.compute is None else self.compute * 1e3,
-            "share": round(self.seconds / self.measured, 4),
+            "share": round(self.seconds / self.measured, 6),
             "operations_avoided": self.avoids,
         }
 
@@ -339,7 +339,7 @@ def rules_view(facts: dict[str, Any]) -> Facts:
     samples = {name: share for name, share in facts["samples"].items() if name != "number"}
     return Facts(
         seconds=case["time_ms"] / 1e3,
-        roof_seconds=case["roof"]["share"] * case["time_ms"] / 1e3,
+        roof_seconds=case["roof"][f"{case['roof']['bound']}_ms"] / 1e3,
         bound=case["roof"]["bound"],
         outside_share=case["outside_share"],
         processors=case["processors"],

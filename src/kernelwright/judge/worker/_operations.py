@@ -49,6 +49,8 @@ ONE_EACH = frozenset(
     "sum mean prod amax amin max min aminmax norm nansum cumsum cumprod cummax cummin avg_pool2d avg_pool3d "
     "_adaptive_avg_pool2d max_pool2d_with_indices max_pool3d_with_indices index_add scatter_add".split()
 )
+# Pointwise to torch, and nothing is computed.
+COPIES = frozenset({"clone", "positive"})
 SPECIAL = frozenset(
     "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh erf erfc pow sigmoid gelu silu mish "
     "softplus elu selu celu logsumexp _softmax _log_softmax log_sigmoid_forward".split()
@@ -82,7 +84,7 @@ class _Estimate(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _computes(name: str, tags: Any) -> bool:
-    return torch.Tag.pointwise in tags or name in ONE_EACH
+    return name not in COPIES and (torch.Tag.pointwise in tags or name in ONE_EACH)
 
 
 def _tensors(values: list[Any]) -> list[torch.Tensor]:
