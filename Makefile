@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-fast lint format trust bench-judge bench-steady clean
+.PHONY: demo test test-fast lint format trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -36,6 +36,13 @@ bench-judge: $(STAMP)
 
 bench-steady: $(STAMP)
 	$(BIN)/python benchmarks/bench_steady.py
+
+# On a machine with an NVIDIA GPU, its driver and a CUDA build of torch in PYTHON (default: the environment's).
+bench-judge-gpu:
+	$(PYTHON_GPU) benchmarks/bench_judge_gpu.py
+
+trust-gpu:
+	$(PYTHON_GPU) -m tests.gpu.trust
 
 $(STAMP): pyproject.toml requirements/lock.txt
 	$(PYTHON) -m venv $(VENV)

@@ -14,7 +14,7 @@ from kernelwright.judge import Judge, Limits
 from tests.corpus import Specimen, specimens
 
 HERE = Path(__file__).parent
-LIMITS = Limits(load_s=120, call_s=10, build_s=120, total_s=240)
+LIMITS = Limits(load_s=30, call_s=5, build_s=60, total_s=120)
 # These leave the device in a state that takes a while to mend.
 LAST = ("e18", "e19", "g")
 
@@ -23,7 +23,7 @@ def main(prefixes: list[str]) -> int:
     exploits = specimens(HERE / "exploits", HERE / "tasks")
     honest = specimens(HERE / "honest", HERE / "tasks_honest")
     right = {"exploits rejected": [0, 0], "honest accepted": [0, 0]}
-    with Judge(limits=LIMITS) as judge:
+    with Judge(limits=LIMITS, device="cuda") as judge:
         for title, all_of_them in (("honest accepted", honest), ("exploits rejected", exploits)):
             for specimen in sorted(all_of_them, key=lambda one: one.name.startswith(LAST)):
                 if not prefixes or specimen.name.startswith(tuple(prefixes)):

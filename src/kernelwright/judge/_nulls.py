@@ -10,6 +10,8 @@ from kernelwright.judge._compare import Yardstick
 from kernelwright.judge._expected import Output, Trial
 from kernelwright.judge._memory import Array, as_float
 
+UNCHANGED = "an input, returned unchanged"
+
 Null = Callable[[Array, Array, list[int]], Array]
 
 

@@ -23,7 +23,6 @@ from kernelwright.tasks import Case, Task, TaskError
 GIVEN_DRAWS = 2
 POOL_SHARE = 0.12
 FEWEST_POOL, MOST_POOL = 4, 64
-UNCHANGED = "an input, returned unchanged"
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,7 @@ class Prepared(Reference):
         self.weight_seed = seeds.next()
         self.probes: dict[str, Probe] = {}
         self.skipped: list[str] = []
+        self.flaws: tuple[str, ...] = ()
         self.journey_glue: float | None = None
         try:
             self.use_weights(self.weight_seed)
@@ -158,16 +158,18 @@ class Prepared(Reference):
     # Weak tasks
 
     def _gate(self) -> None:
-        """Whoever does no work must fail somewhere: on the draws as given, or in some other family."""
+        """Refuses a task on which a null candidate passes.
+
+        An input returned unchanged moves all the bytes that the answer has. Where it passes on the task's own inputs
+        and fails on others (ReLU of positive numbers), that is a flaw to be told, and the task can be judged.
+        """
         for case in self.task.cases:
-            mine = [trial for trial in self.trials if trial.case is case and trial.family == "given"]
-            passed = _nulls.passing(mine[0], mine[1])
-            if _nulls.equals_input(mine[0]):
-                passed.append(UNCHANGED)
-            for trial in self.trials if passed else ():
-                if trial.case is case and trial.family != "given":
-                    also = [*_nulls.passing(trial, mine[1]), *([UNCHANGED] if _nulls.equals_input(trial) else [])]
-                    passed = [name for name in passed if name in also]
+            passed = _nulls.passing(*self.pair(case))
+            unchanged = [_nulls.equals_input(trial) for trial in self.trials if trial.case is case]
+            if all(unchanged):
+                passed.append(_nulls.UNCHANGED)
+            elif unchanged[0]:
+                self.flaws = ("identity",)
             self.refuse_weak(case, passed)
 
     def refuse_weak(self, case: Case, passed: list[str]) -> None:

@@ -12,19 +12,7 @@ from kernelwright.tasks._error import about, check_choice, require
 from kernelwright.tasks._input_spec import InputSpec
 from kernelwright.tasks._wire import plain_fields
 
-DEFAULT_FAMILIES = (
-    "given",
-    "heavy",
-    "spikes",
-    "large",
-    "small",
-    "shifted",
-    "below",
-    "ends",
-    "mixed",
-    "plateau",
-    "signed",
-)
+DEFAULT_FAMILIES = ("given", "heavy", "spikes", "large", "small", "shifted", "below", "ends", "mixed", "plateau")
 FAMILIES = (*DEFAULT_FAMILIES, "constant", "sorted")
 
 

@@ -52,7 +52,7 @@ class DeviceContestant(Contestant):
 
     def begin_warming(self, trial: DeviceTrial) -> None:
         """Has a call made whose result nobody looks at, while something else goes on: compilers take their time."""
-        self.stage_calls(self._prepared.lay([trial.inputs], shifted=False))
+        self.stage_calls([self._prepared.warming_call(trial.inputs)])
         with self.judged():
             self.worker.begin()
 

@@ -35,11 +35,13 @@ class DeviceHearing(Hearing):
 
     def _hear(self) -> tuple[Status, str]:
         self._waiting: list[DeviceContestant] = []
+        self._watched: DeviceContestant | None = None
         try:
             return super()._hear()
         finally:
-            for contestant in self._waiting:
-                contestant.close()
+            for contestant in (*self._waiting, self._watched):
+                if contestant is not None:
+                    contestant.close()
             self._prepared.workshop.open_ahead(AHEAD)
 
     def _begin(self, kind: type[DeviceContestant] = DeviceContestant, *, mute: bool = False) -> DeviceContestant:
@@ -66,8 +68,9 @@ class DeviceHearing(Hearing):
         with self._during("load", "load"):
             if self._timed:
                 self._waiting = [self._begin() for _ in range(BLOCKS)]
-                for waiting in self._waiting:
-                    waiting.begin_warming(self._prepared.trials[0])  # type: ignore[arg-type]
+            self._watched = self._begin(Profiled)
+            for waiting in (*self._waiting, self._watched):
+                waiting.begin_warming(self._prepared.trials[0])  # type: ignore[arg-type]
         super()._check(contestant)
 
     def _attribute(self, contestant: Contestant) -> None:
@@ -78,8 +81,10 @@ class DeviceHearing(Hearing):
 
     def _kernels(self) -> dict[str, dict[str, float]]:
         """The kernels of one call a case, seen in a process of its own."""
-        watched = self._begin(Profiled)
+        watched = self._watched
+        assert watched is not None
         watched.stage_name = "attribute"
+        watched.end_warming()
         try:
             checker = self._checker
             assert isinstance(checker, DeviceChecker)
@@ -87,8 +92,6 @@ class DeviceHearing(Hearing):
             return {case.name: look_at_kernels(watched, checker, self._first_trial(case)) for case in cases}  # type: ignore[arg-type]
         except Wrong as wrong:
             raise self._checker.diagnose(watched, wrong) from wrong
-        finally:
-            watched.close()
 
     # Time
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -77,8 +78,8 @@ class Cuda:
         if own_allocator:
             allocator = torch.cuda.memory.CUDAPluggableAllocator(str(library), "device_allocate", "device_free")
             torch.cuda.memory.change_current_allocator(allocator)
-        torch.cuda.init()
-        torch.cuda.synchronize()
+        torch.zeros(1, device="cuda")  # makes the context
+        self.synchronize()
 
     def make(self, nbytes: int) -> Block:
         address = self._library.device_make(ctypes.c_ssize_t(nbytes), 0, None)
@@ -151,7 +152,8 @@ class Host:
         self._made = 0
 
     def make(self, nbytes: int) -> Block:
-        fd = os.memfd_create("block")
+        with tempfile.TemporaryFile() as file:  # a candidate may make no memory that is counted nowhere
+            fd = os.dup(file.fileno())
         os.ftruncate(fd, nbytes)
         self._made += 1
         return Block(self._made, self._map(fd, nbytes, writable=True), nbytes)

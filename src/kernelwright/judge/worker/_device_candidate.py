@@ -61,7 +61,7 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
 def _device_seconds(events: Any) -> dict[str, float]:
     found: Counter[str] = Counter()
     for event in events:
-        if event.device_type == torch.autograd.DeviceType.CUDA:
+        if event.device_type.name == "CUDA":
             found[event.name[:300]] += event.device_time_total / 1e6
     return dict(found)
 

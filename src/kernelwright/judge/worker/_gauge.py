@@ -186,7 +186,8 @@ def _scales(right: torch.Tensor) -> torch.Tensor:
     if right.numel() == 0:
         return right.new_zeros(0)
     squares = _fused.squares(right) if right.is_cuda else _squares(right)
-    whole = math.sqrt(float(squares.mean()))
+    last = right.numel() - BLOCK * (squares.numel() - 1)
+    whole = math.sqrt((BLOCK * float(squares[:-1].sum()) + last * float(squares[-1])) / right.numel())
     return squares.sqrt_().clamp_(min=max(BLOCK_FLOOR * whole, TINY))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import torch
 
 from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._compare import ROUNDOFF, Deviation
+from kernelwright.judge._nulls import UNCHANGED
 from kernelwright.judge._tree import Tree, decode, encode, foreign
 from kernelwright.judge.worker import _gauge
 from kernelwright.judge.worker._device import Block, tensor_at
@@ -37,19 +39,19 @@ from kernelwright.judge.worker._reference import (
     _versions,
     _widened,
 )
-from kernelwright.judge.worker._tensors import describe, exact_tensor, span
+from kernelwright.judge.worker._tensors import DTYPES, describe, exact_tensor, span
 from kernelwright.tasks import Case
 
 # The share of the device's memory in which oracle answers are kept.
 KEPT_SHARE = 0.1
 # Memory that is kept for reuse is given back when less than this share of all is free; never between timed calls.
-FREE_SHARE = 0.25
-UNCHANGED = "an input, returned unchanged"
+FREE_SHARE = 0.08
 QUICK = frozenset({"open", "go", "ping", "stage", "glance", "agree", "flush", "block", "attach", "show"})
 # So many times over budget no condition of the inputs explains.
 HOPELESS = 1e3
 GLANCES = 4096
 TOUCHED = 3
+COPIES = 10
 FLUSHED_BYTES = 256 << 20
 
 
@@ -82,7 +84,7 @@ class Referee(OnDevice, Reference):
         self._known: dict[str, Known] = {}
         self._blocks: dict[tuple[str, int], Block] = {}
         self._seen: dict[str, list[torch.Tensor]] = {}
-        self._slots: Block | None = None
+        self._shared: Block | None = None
         self._scratch: torch.Tensor | None = None
         self._sways: tuple[str, list[torch.Tensor]] | None = None
 
@@ -106,16 +108,16 @@ class Referee(OnDevice, Reference):
 
     def do_slots(self, message: Message) -> Message:
         """Makes the memory that inputs will lie in, here and, read-only, in every candidate's process."""
-        self._slots = self._inputs = self.device.make(message["nbytes"])
-        return {"op": "slots", "nbytes": self._slots.nbytes, "fds": (self.device.show(self._slots),)}
+        self._shared = self._inputs = self.device.make(message["nbytes"])
+        return {"op": "slots", "nbytes": self._shared.nbytes, "fds": (self.device.show(self._shared),)}
 
     def do_fill(self, message: Message) -> Message:
         """Draws inputs into slots; what the caches hold of anything is driven out."""
-        assert self._slots is not None
+        assert self._shared is not None
         for call in message["calls"]:
             _, drawn = self._drawn(call["key"])
             for leaf, tensor in zip(call["leaves"], drawn, strict=True):
-                tensor_at(self.device, self._slots.base + leaf["offset"], leaf).copy_(tensor)
+                tensor_at(self.device, self._shared.base + leaf["offset"], leaf).copy_(tensor)
         if message["flush"]:
             self._flush()
         self.device.synchronize()
@@ -389,17 +391,15 @@ class Referee(OnDevice, Reference):
     def do_bandwidth(self, message: Message) -> Message:
         """How fast this device can move bytes: the best of several copies."""
         if self.device.name != "cuda":
-            return {"op": "measured", "bytes_per_second": math.inf}
+            return {"op": "measured", "bytes_per_second": 1e15}
         source = torch.empty(message["nbytes"], dtype=torch.uint8, device=self.device.name)
         target = torch.empty_like(source)
         best = math.inf
-        for _ in range(10):
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
+        for _ in range(COPIES):
+            start = time.perf_counter()
             target.copy_(source)
-            end.record()
-            end.synchronize()
-            best = min(best, start.elapsed_time(end) / 1e3)
+            self.device.synchronize()
+            best = min(best, time.perf_counter() - start)
         return {"op": "measured", "bytes_per_second": 2 * message["nbytes"] / best}
 
 
@@ -423,8 +423,8 @@ def _reach(leaf: Message) -> int:
     """Bytes from the first to the last element."""
     if 0 in leaf["shape"]:
         return 0
-    size = torch.empty(0, dtype=getattr(torch, leaf["dtype"])).element_size()
-    return (1 + sum((n - 1) * stride for n, stride in zip(leaf["shape"], leaf["strides"], strict=True))) * size
+    reach = sum((n - 1) * stride for n, stride in zip(leaf["shape"], leaf["strides"], strict=True))
+    return int((1 + reach) * DTYPES[leaf["dtype"]].itemsize)
 
 
 def _agrees(mine: torch.Tensor, theirs: torch.Tensor, budget: Deviation) -> bool:

@@ -1,0 +1,142 @@
+"""How fast the judge is on a GPU: KernelBench's ReLU in CUDA and Swish in Triton, full size (1.6 billion elements).
+
+    make bench-judge-gpu        about a minute on an H200
+
+Cold: a new judge, so torch is imported, the task prepared and everything compiled. Warm: the next distinct candidate.
+Every check is made and the candidate is timed against eager.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from kernelwright.judge import Judge, Verdict
+from kernelwright.judge.device import _health
+from kernelwright.native import gpu
+from kernelwright.tasks import load_task
+
+
+WANTED = {"CUDA ReLU": (5.0, 2.5), "Triton Swish": (6.0, 3.5)}
+# One candidate in KernelBench's own evaluator on the same kind of machine, in seconds.
+STOCK = {"CUDA ReLU": 166.8, "Triton Swish": 93.7}
+PARTS = ("build", "load", "check", "time")
+WARM = 3
+TASK = """
+import torch
+from torch import nn
+
+rows, cols = 4096, 393216
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return EXPRESSION
+
+
+def get_inputs():
+    return [torch.rand(rows, cols)]
+
+
+def get_init_inputs():
+    return []
+"""
+RELU = '''
+import torch
+
+from kernelwright import native
+
+lib = native.cuda(r"""
+__global__ void relu_kernel(const float4* x, float4* y, long count) {
+    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float4 v = x[i];
+    y[i] = make_float4(fmaxf(v.x, 0), fmaxf(v.y, 0), fmaxf(v.z, 0), fmaxf(v.w, 0));
+}
+
+extern "C" void relu(const float* x, float* y, long count, cudaStream_t stream) {
+    relu_kernel<<<(count / 4 + 255) / 256, 256, 0, stream>>>((const float4*)x, (float4*)y, count / 4);
+}
+""")
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        lib.relu(x, y, x.numel())
+        return y
+'''
+SWISH = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def swish_kernel(x, y, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < count)
+    tl.store(y + at, value * tl.sigmoid(value), mask=at < count)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        count = x.numel()
+        swish_kernel[(triton.cdiv(count, 2048),)](x, y, count, BLOCK=2048)
+        return y
+"""
+PAIRS = {"CUDA ReLU": ("torch.relu(x)", RELU), "Triton Swish": ("x * torch.sigmoid(x)", SWISH)}
+
+
+def main() -> None:
+    console = Console(highlight=False, width=130)
+    table = Table(title="one candidate, full size, in seconds")
+    for heading in ("candidate", "judge", "status", "over eager", *PARTS, "total", "wanted", "stock / ours"):
+        table.add_column(heading, justify="right")
+    for name, (expression, source) in PAIRS.items():
+        for row in _rows(name, expression, source):
+            table.add_row(*row)
+    here = gpu()
+    console.print(f"{here.name if here else 'no GPU'}, {_health.look()}")
+    console.print(table)
+
+
+def _rows(name: str, expression: str, source: str) -> list[list[str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "task.py"
+        path.write_text(TASK.replace("EXPRESSION", expression))
+        start = time.perf_counter()
+        with Judge() as judge:
+            verdict = judge.judge(load_task(path), source)
+            rows = [_row(name, "cold", verdict, time.perf_counter() - start, WANTED[name][0])]
+            for number in range(WARM):
+                time.sleep(2)  # the next candidate rarely comes at once
+                start = time.perf_counter()
+                verdict = judge.judge(load_task(path), f"{source}# {number}\n")
+                rows.append(_row(name, "warm", verdict, time.perf_counter() - start, WANTED[name][1]))
+    return rows
+
+
+def _row(name: str, state: str, verdict: Verdict, total: float, wanted: float) -> list[str]:
+    found = verdict.speedup.get("eager")
+    ratio = f"{found['ratio']:.2f}x [{found['low']:.2f}, {found['high']:.2f}]" if found else verdict.message[:60]
+    parts = [f"{verdict.seconds[part]:.2f}" for part in PARTS]
+    return [
+        name,
+        state,
+        str(verdict.status),
+        ratio,
+        *parts,
+        f"{total:.2f}",
+        f"{wanted:.1f}",
+        f"{STOCK[name] / total:.0f}x",
+    ]
+
+
+if __name__ == "__main__":
+    main()

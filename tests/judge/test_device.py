@@ -1,0 +1,205 @@
+"""Judging on a device, with host memory in the device's role: everything but the GPU itself."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from kernelwright.judge import Judge, Limits, Status, Verdict
+from kernelwright.judge._compare import Yardstick
+from kernelwright.judge._status import Rejection
+from kernelwright.judge.device._kernels import Work, judge_work
+from kernelwright.judge.device._prepared import Drawn
+from kernelwright.judge.device._timing import FEW_ROUNDS, MANY_ROUNDS, _plan
+from kernelwright.judge.worker import _gauge
+from kernelwright.judge.worker._gauge import Gauge
+from kernelwright.tasks import load_task
+from tests.judge.texts import RELU, TASKS, forward, relu
+
+Hear = Callable[..., Verdict]
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Judge(device="host", limits=Limits(call_s=10, load_s=20, total_s=120)) as judge:
+        yield judge
+
+
+@pytest.fixture
+def hear(judge: Judge) -> Hear:
+    return lambda source, **options: judge.judge(load_task(TASKS / "relu.py"), source, **options)
+
+
+def test_an_honest_kernel_is_accepted_and_timed(hear: Hear) -> None:
+    verdict = hear(RELU)
+    assert verdict.status is Status.CORRECT, verdict.message
+    assert set(verdict.time_ms) == {"candidate", "eager"}
+    timing = verdict.evidence["timing"][0]
+    assert timing["calls_a_round"] >= 1
+    assert timing["verified_fully"] >= 3
+
+
+def test_it_need_not_be_timed(hear: Hear) -> None:
+    verdict = hear(RELU, timed=False)
+    assert verdict.status is Status.UNTIMED
+    assert not verdict.speedup
+
+
+def test_a_wrong_value_is_shown_where_it_is(hear: Hear) -> None:
+    verdict = hear(relu("y[i] = i == 70 ? 7 : x[i] > 0 ? x[i] : 0;"))
+    assert verdict.status is Status.WRONG_VALUE
+    assert verdict.evidence["bad_elements"] == 1
+    assert verdict.evidence["first"]["got"] == 7
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        (["return torch.relu(x)"], Status.LIBRARY_ONLY),
+        (["return x"], Status.WRONG_STRUCTURE),
+        (["return torch.relu(x)[:-1]"], Status.WRONG_STRUCTURE),
+        (["return torch.relu(x).double()"], Status.WRONG_STRUCTURE),
+        (["raise ValueError('no')"], Status.CRASH),
+        (["os._exit(0)"], Status.CRASH),
+        (["return torch.empty_like(x)"], Status.WRONG_VALUE),
+        (["self.y = getattr(self, 'y', torch.relu(x))", "return self.y.clone()"], Status.STATEFUL),
+        (
+            [
+                "self.y = getattr(self, 'y', torch.empty_like(x))",
+                "return torch.clamp(x, min=0, out=self.y)",
+            ],
+            Status.STATEFUL,
+        ),
+        (
+            [
+                "if os.fork() == 0:",
+                "    time.sleep(60)",
+                "return torch.relu(x)",
+            ],
+            None,
+        ),
+    ],
+)
+def test_what_is_not_honest_is_rejected(hear: Hear, lines: list[str], status: Status | None) -> None:
+    verdict = hear(forward(*lines))
+    assert not verdict.accepted
+    if status:
+        assert verdict.status is status, verdict.message
+
+
+def test_a_helper_process_does_not_live_through_the_timing(hear: Hear) -> None:
+    helper = "if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)\n    "
+    source = RELU.replace("import torch\n", "import os\nimport time\n\nimport torch\n", 1).replace(
+        "        y = torch.empty_like(x)", f"        {helper.replace(chr(10), chr(10) + '    ')}y = torch.empty_like(x)"
+    )
+    verdict = hear(source)
+    assert verdict.status is Status.TAMPER, verdict.message
+
+
+def test_weights_are_given_by_name(judge: Judge) -> None:
+    source = (TASKS / "linear_gelu.py").read_text().replace("class Model(", "class ModelNew(")
+    verdict = judge.judge(load_task(TASKS / "linear_gelu.py"), source, timed=False)
+    assert verdict.status is Status.LIBRARY_ONLY, verdict.message
+
+
+# *** the gauge says what the host's yardstick says ***
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("length", [1, 4095, 4096, 10_000])
+def test_gauge_and_yardstick_agree(dtype: str, length: int) -> None:
+    torch.manual_seed(length)
+    right = torch.randn(length, dtype=torch.float64) * torch.logspace(-3, 3, length, dtype=torch.float64)
+    result = (right * (1 + 1e-3 * torch.randn(length))).to(getattr(torch, dtype))
+    raw = result.view(torch.uint16) if dtype == "bfloat16" else result
+    theirs = Yardstick(right.numpy(), dtype).measure(raw.numpy())
+    mine = Gauge.of(right, result).measure(result)
+    assert (mine.rms, mine.peak) == pytest.approx((theirs.rms, theirs.peak))
+
+
+def test_infinities_are_met_or_missed() -> None:
+    right = torch.tensor([1.0, float("inf"), 3.0], dtype=torch.float64)
+    gauge = Gauge.of(right, right.float())
+    assert gauge.measure(right.float()).peak == 0
+    assert gauge.measure(torch.tensor([1.0, 2.0, 3.0])).peak == float("inf")
+    assert not gauge.measure(torch.tensor([float("nan"), float("inf"), 3.0])).within(gauge.budget(1, "strict"))
+
+
+def test_integers_are_equal_or_not() -> None:
+    right = torch.arange(5)
+    gauge = Gauge.of(right, right)
+    assert gauge.used(right.clone(), gauge.budget(1, "strict")) == 0
+    assert gauge.used(right + 1, gauge.budget(1, "strict")) == float("inf")
+
+
+def test_the_bad_region_is_boxed() -> None:
+    right = torch.zeros(4, 6, dtype=torch.float64) + 1
+    result = right.float()
+    result[1:3, 2] = 5
+    found = Gauge.of(right, right.float()).describe_bad(result, Gauge.of(right, right.float()).budget(1, "strict"))
+    assert found["box"] == [[1, 2], [2, 2]]
+    assert (found["bad_elements"], found["first"]["index"], found["max_abs_error"]) == (2, [1, 2], 4.0)
+
+
+def test_no_work_passes_only_where_there_is_nothing_to_tell() -> None:
+    flat = Gauge.of(torch.ones(100, dtype=torch.float64), torch.ones(100))
+    budget = [flat.budget(1, "strict")]
+    assert "all ones" in _gauge.passing_nulls(list(_gauge.NULLS), [flat], [flat], budget)
+    varied = [torch.randn(100, dtype=torch.float64) for _ in range(2)]
+    gauges = [Gauge.of(values, values.float()) for values in varied]
+    assert _gauge.passing_nulls(list(_gauge.NULLS), gauges[:1], gauges[1:], [gauges[0].budget(1, "strict")]) == []
+
+
+def test_equal_elements_may_be_chosen_otherwise() -> None:
+    data = torch.tensor([[1.0, 3.0, 3.0], [2.0, 2.0, 0.0]])
+    first, last = torch.tensor([1, 0]), torch.tensor([2, 1])
+    assert _gauge.only_ties(first, last, [data])
+    assert not _gauge.only_ties(torch.tensor([0, 0]), last, [data])
+
+
+# *** whose kernels ***
+
+
+def test_kernels_are_told_apart_by_name() -> None:
+    work = Work.of({"my_softmax(float*)": 3.0, "void at::native::reduce_kernel<512>": 1.0, "Memcpy DtoD": 9.0})
+    assert (work.share, work.moves) == (0.75, 9.0)
+    judge_work("forbidden", work)
+
+
+@pytest.mark.parametrize(
+    ("policy", "kernels", "accepted"),
+    [
+        ("forbidden", {"mine": 9.0, "sm90_xmma_gemm_f32": 1.0}, False),
+        ("gemm-only", {"mine": 1.0, "sm90_xmma_gemm_f32": 9.0}, True),
+        ("gemm-only", {"mine": 1.0, "void at::native::elementwise": 9.0}, False),
+        ("allowed", {"void at::native::elementwise": 9.0}, True),
+        ("forbidden", {"triton_poi_fused_relu_0": 1.0}, False),
+    ],
+)
+def test_the_policy_holds_on_a_device(policy: str, kernels: dict[str, float], accepted: bool) -> None:
+    if accepted:
+        judge_work(policy, Work.of(kernels))
+    else:
+        with pytest.raises(Rejection):
+            judge_work(policy, Work.of(kernels))
+
+
+# *** plans and places ***
+
+
+def test_short_calls_are_made_many_to_a_go() -> None:
+    assert _plan(1e-5, [1e-5], 64) == (32, MANY_ROUNDS)
+    assert _plan(1e-5, [1e-5], 3) == (3, MANY_ROUNDS)
+    assert _plan(1e-2, [1e-5], 64) == (1, FEW_ROUNDS)
+
+
+def test_inputs_lie_apart_and_inside_their_slot() -> None:
+    leaf = {"dtype": "float32", "shape": [100], "strides": [1], "nbytes": 400}
+    drawn = Drawn({"seed": 1}, {}, [leaf, leaf])
+    for _ in range(20):
+        first, second = (placed["offset"] for placed in drawn.at(4096, shifted=True)["leaves"])
+        assert 4096 <= first
+        assert first + 400 <= second
+        assert second + 400 <= 4096 + drawn.room
+    assert np.all([offset["offset"] % 512 == 0 for offset in drawn.at(0, shifted=False)["leaves"]])
