@@ -1,6 +1,7 @@
 # Everything a newcomer needs: `make demo` and `make test` set themselves up.
 
 PYTHON ?= python3
+PYTHON_GPU ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -37,7 +38,7 @@ bench-judge: $(STAMP)
 bench-steady: $(STAMP)
 	$(BIN)/python benchmarks/bench_steady.py
 
-# On a machine with an NVIDIA GPU, its driver and a CUDA build of torch in PYTHON (default: the environment's).
+# On a machine with an NVIDIA GPU: PYTHON_GPU is an interpreter with a CUDA build of torch and this package.
 bench-judge-gpu:
 	$(PYTHON_GPU) benchmarks/bench_judge_gpu.py
 

@@ -20,7 +20,6 @@ from kernelwright.judge.device import _health
 from kernelwright.native import gpu
 from kernelwright.tasks import load_task
 
-
 WANTED = {"CUDA ReLU": (5.0, 2.5), "Triton Swish": (6.0, 3.5)}
 # One candidate in KernelBench's own evaluator on the same kind of machine, in seconds.
 STOCK = {"CUDA ReLU": 166.8, "Triton Swish": 93.7}

@@ -199,7 +199,7 @@ def test_inputs_lie_apart_and_inside_their_slot() -> None:
     drawn = Drawn({"seed": 1}, {}, [leaf, leaf])
     for _ in range(20):
         first, second = (placed["offset"] for placed in drawn.at(4096, shifted=True)["leaves"])
-        assert 4096 <= first
+        assert first >= 4096
         assert first + 400 <= second
         assert second + 400 <= 4096 + drawn.room
     assert np.all([offset["offset"] % 512 == 0 for offset in drawn.at(0, shifted=False)["leaves"]])
