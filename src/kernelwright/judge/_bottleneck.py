@@ -82,6 +82,11 @@ class Facts:
         return self.samples["own"] if self.samples else 1.0
 
     @property
+    def called_share(self) -> float:
+        """The part spent in the maths library on behalf of its loops, one element a call."""
+        return self.found_in("maths") if MATHS_CALLS.intersection(self.calls) else 0.0
+
+    @property
     def widths(self) -> Mapping[str, float] | None:
         """Widths of the arithmetic; of the loads and stores where there is none."""
         return self.arithmetic or self.moves
@@ -89,7 +94,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that holds a kernel back. `gain`: how many times faster it could be without it, at the very most."""
+    """One thing that holds a kernel back. `gain`: about how many times faster it could be without it."""
 
     name: str
     sentence: str
@@ -124,7 +129,7 @@ def _worth_telling(facts: Facts) -> Iterable[Finding]:
 def paragraph(findings: list[Finding]) -> str:
     """The findings as one paragraph."""
     first, *others = findings
-    gain = f" (at most {first.gain:.1f}x to gain)" if first.gain >= WORTH else ""
+    gain = f" (about {first.gain:.1f}x to gain)" if first.gain >= WORTH else ""
     text = f"{first.sentence}{gain}. Try next: {'; '.join(first.advice)}."
     if others:
         text += " Also: " + "; ".join(_lower(finding.sentence) for finding in others) + "."
@@ -195,7 +200,7 @@ def scalar(facts: Facts) -> Finding | None:
     if not widths or widths["scalar"] < HALF:
         return None
     lanes = facts.vector_bits / facts.element_bits
-    part = facts.own_share * widths["scalar"]
+    part = (facts.own_share + facts.called_share) * widths["scalar"]
     what = "arithmetic" if facts.arithmetic else "loads and stores"
     return Finding(
         "not-vectorised",

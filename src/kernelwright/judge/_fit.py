@@ -21,7 +21,7 @@ def fit(judge: Judge, task: Task, *, seconds: float) -> tuple[Task, list[str]]:
     for _ in range(MOST_STEPS):
         excess = _excess(judge, task, seconds)
         if excess <= 1:
-            return task, changes
+            return task, _joined(changes)
         smaller = shrink(task, min(LARGEST_STEP, max(2.0, excess)))
         if smaller is None:
             break
@@ -32,6 +32,18 @@ def fit(judge: Judge, task: Task, *, seconds: float) -> tuple[Task, list[str]]:
         task.origin,
         "set its sizes by hand: --set NAME=VALUE",
     )
+
+
+def _joined(changes: list[str]) -> list[str]:
+    """`dim 64 -> 32` and `dim 32 -> 8` are `dim 64 -> 8`."""
+    first: dict[str, str] = {}
+    last: dict[str, str] = {}
+    for change in changes:
+        before, _, after = change.rpartition(" -> ")
+        name, _, size = before.rpartition(" ")
+        first.setdefault(name, size)
+        last[name] = after
+    return [f"{name} {size} -> {last[name]}" for name, size in first.items()]
 
 
 def _excess(judge: Judge, task: Task, seconds: float) -> float:
