@@ -1,6 +1,7 @@
 """Whose code did the work? The judge stops the candidate's threads at random moments and sees where they are.
 
-Sampled from outside, so it cannot be patched away. Time in the candidate's own libraries counts as its own; time in
+Sampled from outside, so it cannot be patched away. Time in the candidate's own libraries counts as its own, and so does
+code that a driver wrote into memory if it is what was compiled for the candidate; time in any other generated code, in
 torch, numpy or any other installed library as theirs; the maths library works for who called it; waiting, the C
 library and the interpreter count for nobody. A record of torch operators, made inside the process, gives the names.
 """
@@ -21,6 +22,7 @@ from typing import Any
 from kernelwright.judge import _kernel
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
+from kernelwright.judge._machine_code import Code
 from kernelwright.judge._placement import Attention
 from kernelwright.judge._process import Answer, Worker
 from kernelwright.judge._status import Rejection, Status
@@ -73,6 +75,7 @@ NEUTRAL = (
     "libffi",
     "allocator-",
 )
+GENERATED, MOST_GENERATED = "[generated code]", 64 << 20
 WORKERS = ("own", "library", "glue")
 # Threads of these spin while they wait for work.
 POOLS = ("libgomp", "libomp", "libiomp")
@@ -173,7 +176,7 @@ class Observer:
 
     def watch(self, contestant: Contestant) -> Answer:
         """One call, its inputs laid, with the threads looked at while it runs."""
-        owners = _Owners(contestant.worker.pid, contestant.libraries)
+        owners = _Owners(contestant.worker.pid, contestant.libraries, contestant.codes)
         before = self.coverage.glue
         with contestant.judged():
             _sample(contestant.worker, "go", owners, self.coverage)
@@ -184,7 +187,7 @@ class Observer:
 def journey_glue(worker: Worker) -> float:
     """How many samples of a journey without a call find torch at work, in a worker that is believed."""
     seen = Coverage()
-    owners = _Owners(worker.pid, set())
+    owners = _Owners(worker.pid, set(), [])
     with Attention():
         for _ in range(JOURNEYS):
             _sample(worker, "ping", owners, seen)
@@ -299,11 +302,8 @@ class _Tracer:
 
     def _read(self, address: int, length: int) -> bytes:
         """What lies in the process's memory, in whole words; nothing where it cannot be read."""
-        buffer = bytearray(length)
-        with contextlib.suppress(OSError, OverflowError):
-            got = _kernel.read_memory(self._pid, address, memoryview(buffer))
-            return bytes(buffer[: got if got == length else got // 8 * 8])
-        return b""
+        got = _read(self._pid, address, length)
+        return got if len(got) == length else got[: len(got) // 8 * 8]
 
 
 def _ptrace(request: int, thread: int, data: int = 0) -> int:
@@ -311,17 +311,20 @@ def _ptrace(request: int, thread: int, data: int = 0) -> int:
 
 
 class _Owners:
-    """Whose code lies at an address: read from the process's memory map; its own is known by inode alone."""
+    """Whose code lies at an address, by the process's memory map: its own is known by inode, or by what it is."""
 
-    def __init__(self, pid: int, own: set[int]) -> None:
+    def __init__(self, pid: int, own: set[int], codes: list[Code]) -> None:
         self._ranges: list[tuple[int, int, str, str]] = []
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.split(maxsplit=5)
                 if "x" in fields[1]:
                     start, stop = (int(part, 16) for part in fields[0].split("-"))
-                    path = fields[5].strip() if len(fields) > 5 else "[generated code]"
-                    self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
+                    if len(fields) > 5:
+                        path = fields[5].strip()
+                        self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
+                    else:
+                        self._ranges += _generated(pid, start, stop, codes)
         self._starts = [start for start, *_ in self._ranges]
 
     def count(self, place: _Place, coverage: Coverage) -> None:
@@ -342,6 +345,26 @@ class _Owners:
         if index < 0 or address >= self._ranges[index][1]:
             return None
         return self._ranges[index][2:]
+
+
+def _generated(pid: int, start: int, stop: int, codes: list[Code]) -> list[tuple[int, int, str, str]]:
+    """Executable memory of no file: where it is code that was compiled for the candidate, and the rest of it."""
+    memory = _read(pid, start, min(stop - start, MOST_GENERATED)) if codes else b""
+    found = sorted({span for code in codes for span in code.found_in(memory)})
+    ranges, at = [], start
+    for first, last in ((start + first, start + last) for first, last in found):
+        ranges += [(at, first, GENERATED, "library")] if first > at else []
+        ranges += [(max(at, first), last, GENERATED, "own")] if last > at else []
+        at = max(at, last)
+    return [*ranges, (at, stop, GENERATED, "library")] if at < stop else ranges
+
+
+def _read(pid: int, address: int, length: int) -> bytes:
+    """What lies in a process's memory; nothing where it cannot be read."""
+    buffer = bytearray(length)
+    with contextlib.suppress(OSError, OverflowError):
+        return bytes(buffer[: _kernel.read_memory(pid, address, memoryview(buffer))])
+    return b""
 
 
 def _owner(path: str) -> str:

@@ -161,6 +161,7 @@ def _clean_environment(allocator: Path | None, scratch: Path) -> dict[str, str]:
     """Nothing of the user's environment but what changes how programs run; above all, no key of anything."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     kept.update(HOME=str(scratch), TMPDIR=str(scratch), TORCHINDUCTOR_CACHE_DIR=str(_inductor_cache()))
+    kept.update(native.folders())
     if allocator is not None:
         kept["LD_PRELOAD"] = str(allocator)
     return kept

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernelwright import native
 from kernelwright.judge import _kernel, _seccomp
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -79,7 +80,8 @@ def build_root(disk_bytes: int) -> None:
 
 def _visible() -> Iterator[str]:
     shown: list[str] = []
-    for source in (*SYSTEM, *python_directories(), *SETTINGS, *DEVICES):
+    named = [os.path.realpath(os.environ[name]) for name in native.FOLDERS if name in os.environ]
+    for source in (*SYSTEM, *python_directories(), *named, *SETTINGS, *DEVICES):
         if os.path.exists(source) and not any(source.startswith(parent + "/") for parent in shown):
             shown.append(source)
             yield source

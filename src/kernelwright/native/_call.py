@@ -46,14 +46,14 @@ _CALLABLE_RETURNS = ("void", "integer", "float", "bool")
 
 def bind(signature: Signature, foreign: Any) -> Callable[..., Any]:
     """A Python function for the C function `foreign`; one that explains itself if Python cannot call it."""
-    fault = _unsupported(signature)
+    fault = unsupported(signature)
     call = _refuse(fault) if fault else _call(signature, foreign)
     call.__name__ = call.__qualname__ = signature.name
     call.__doc__ = str(signature)
     return call
 
 
-def _unsupported(signature: Signature) -> str | None:
+def unsupported(signature: Signature) -> str | None:
     if signature.returns.kind not in _CALLABLE_RETURNS:
         return (
             f"{signature.name} returns {signature.returns.spelling}; "
@@ -76,9 +76,9 @@ def _refuse(fault: str) -> Callable[..., Any]:
 
 
 def _call(signature: Signature, foreign: Any) -> Callable[..., Any]:
-    foreign.argtypes = [_argument_type(parameter) for parameter in signature.parameters]
+    foreign.argtypes = [argument_type(parameter) for parameter in signature.parameters]
     foreign.restype = _CTYPES.get(signature.returns.scalar or "")
-    converters = tuple(_converter(signature, parameter) for parameter in signature.parameters)
+    converters = converters_of(signature)
     count = len(converters)
 
     def call(*values: Any) -> Any:
@@ -89,8 +89,12 @@ def _call(signature: Signature, foreign: Any) -> Callable[..., Any]:
     return call
 
 
-def _argument_type(parameter: Parameter) -> Any:
+def argument_type(parameter: Parameter) -> Any:
     return ctypes.c_void_p if parameter.type.pointer else _CTYPES[parameter.type.scalar or ""]
+
+
+def converters_of(signature: Signature) -> tuple[Converter, ...]:
+    return tuple(_converter(signature, parameter) for parameter in signature.parameters)
 
 
 def _converter(signature: Signature, parameter: Parameter) -> Converter:
@@ -135,7 +139,7 @@ def _tensor_fault(value: Any, element: str | None) -> str:
     if not isinstance(value, torch.Tensor):
         return f"got {_describe(value)}; pass a torch tensor, an address or None"
     if not value.is_cpu:
-        return f"got a tensor on {value.device}; C++ reads main memory, call .cpu() first"
+        return f"got a tensor on {value.device}; the kernel reads main memory, call .cpu() first"
     accepted = _dtypes(element)
     if accepted and value.dtype not in accepted:
         wanted = " or ".join(map(str, accepted))

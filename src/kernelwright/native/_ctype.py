@@ -28,6 +28,8 @@ _NAMED = {
     "float16_t": "float16",
     "__bf16": "bfloat16",
     "bfloat16_t": "bfloat16",
+    "sycl::half": "float16",
+    "sycl::ext::oneapi::bfloat16": "bfloat16",
     "size_t": f"uint{_POINTER_SIZE}",
     "uintptr_t": f"uint{_POINTER_SIZE}",
     "ssize_t": f"int{_POINTER_SIZE}",

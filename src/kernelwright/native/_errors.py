@@ -25,6 +25,10 @@ class NativeCallError(TypeError):
     """The arguments do not fit the C function; raised before anything native runs."""
 
 
+class LaunchError(RuntimeError):
+    """The device did not run a kernel to its end."""
+
+
 def from_log(log: str) -> CompileError:
     """The error whose headline is the first line a compiler or linker complained on."""
     lines = [line for line in log.splitlines() if line.strip()]

@@ -39,13 +39,16 @@ class Library:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:
             raise AttributeError(self._unknown(name))
-        try:
-            foreign = self._handle[name]
-        except AttributeError:
-            raise AttributeError(f"{name} stands in the text, but the library does not export it") from None
-        function = bind(self._functions[name], silent() if is_muted() else foreign)
+        function = self._bind(self._functions[name])
         self.__dict__[name] = function  # the next access finds it without coming here
         return function
+
+    def _bind(self, signature: Signature) -> Callable[..., Any]:
+        try:
+            foreign = self._handle[signature.name]
+        except AttributeError:
+            raise AttributeError(f"{signature.name} stands in the text, but the library does not export it") from None
+        return bind(signature, silent() if is_muted() else foreign)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._functions})

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from kernelwright.native._ctype import Aliases, CType, read_type, type_and_name
 from kernelwright.native._tokens import closing, is_word, tokens
 
-# Each of these is followed by a parenthesis that says nothing about the call.
+# What marks a SYCL kernel: its parenthesis names the kind and the dimensions.
+_SYCL_PROPERTY = "SYCL_EXT_ONEAPI_FUNCTION_PROPERTY"
+# Each of these is followed by a parenthesis that says nothing about how arguments are passed.
 _ANNOTATIONS = frozenset(
-    {"__attribute__", "__attribute", "__declspec", "alignas", "noexcept", "throw", "_Pragma", "__asm__"}
+    {"__attribute__", "__attribute", "__declspec", "alignas", "noexcept", "throw", "_Pragma", "__asm__", _SYCL_PROPERTY}
 )
 # Functions so marked are not exported, or only where something inside the library uses them.
 _INLINE = {"inline", "__inline", "__inline__", "__forceinline"}
@@ -26,11 +28,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """One function that can be called from outside."""
+    """One function that can be called from outside. `dimensions`: of the range a SYCL kernel is launched over."""
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: CType
+    dimensions: int | None = None
 
     def __str__(self) -> str:
         inside = ", ".join(f"{parameter.type.spelling} {parameter.name}" for parameter in self.parameters)
@@ -118,7 +121,15 @@ def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
         return None
     parameters = _parameters(plain[start + 1 : end], aliases)
     returns = _return_tokens(plain[: start - 1], plain[end + 1 :])
-    return Signature(plain[start - 1], parameters, read_type(returns, aliases))
+    return Signature(plain[start - 1], parameters, read_type(returns, aliases), _dimensions(head))
+
+
+def _dimensions(head: Sequence[str]) -> int | None:
+    """What a SYCL property says: `nd_range_kernel<2>` has two."""
+    if _SYCL_PROPERTY not in head or "nd_range_kernel" not in head:
+        return None
+    said = head[head.index("nd_range_kernel") + 2 :][:1]
+    return int(said[0]) if said and said[0] in ("1", "2", "3") else None
 
 
 def _without_annotations(head: Sequence[str]) -> list[str]:

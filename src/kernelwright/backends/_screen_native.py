@@ -1,0 +1,35 @@
+"""Finds the places of a candidate's native text that deserve a look, by family. Judges nothing."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from kernelwright.backends._names import parse
+
+_WORTH_A_LOOK = {
+    "native-asm": r"\b__asm__\b|\basm\b",
+    "native-clock": r"\bstd::chrono\b|\bclock_gettime\b|\b__?rdtscp?\b|\bomp_get_wtime\b",
+    "native-environment": r"\b(?:secure_)?getenv\b|\bsetenv\b|\bputenv\b|\bomp_set_\w+",
+    "native-files": r"\bfopen\b|\b[io]?fstream\b|\bopen(?:at)?\s*\(|\bmmap\b|/proc/|\.incbin\b",
+    "native-include": r'#\s*include\s*["<](?:/|[^">\n]{0,99}\.\.)|#\s*embed\b|__has_include',
+    "native-loader": r"\bdlopen\b|\bdlsym\b|\bdl_iterate_phdr\b",
+    "native-on-load": r"\b(?:__)?(?:con|de)structor(?:__)?\s*[(),]|\binit_array\b|\batexit\b",
+    "native-process": r"\b(?:system|popen|v?fork|exec[lv]p?e?|ptrace|kill|_?exit|abort|syscall)\s*\(",
+    "native-sleep": r"\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b",
+    "native-static": r"\b(?:static|thread_local)\b(?![^;{(=\n]{0,99}\bconst)[^;{(=\n]{0,99}[;=\[]",
+    "native-threads": r"\bstd::(?:jthread|thread|async)\b|\bpthread_\w+",
+}
+
+
+def screen_native(candidate_text: str) -> Iterator[str]:
+    """`family:line` for the native text inside the candidate, lines counted in the candidate's file."""
+    for first_line, text in _native_texts(candidate_text):
+        for family, pattern in _WORTH_A_LOOK.items():
+            lines = {first_line + text.count("\n", 0, match.start()) for match in re.finditer(pattern, text)}
+            yield from (f"{family}:{line}" for line in sorted(lines))
+
+
+def _native_texts(candidate_text: str) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(parse(candidate_text) or ast.Module([], [])):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and 'extern "C"' in node.value:
+            yield node.lineno, node.value
