@@ -79,6 +79,9 @@ def _conclude(console: Console, verdicts: list[Verdict], broken: tuple[str, floa
     total = sum(verdict.seconds["total"] for verdict in verdicts)
     accepted = sum(verdict.accepted for verdict in verdicts)
     console.print(f"accepted {accepted} of {len(verdicts)}")
+    for number, verdict in enumerate(verdicts, 1):
+        if not verdict.accepted:
+            console.print(f"  {number}: {verdict.status} at {verdict.stage}: {verdict.message}")
     console.print(f"{60 * len(verdicts) / total:.1f} candidates a minute (wanted: {TARGET_PER_MINUTE})")
     console.print(f"overhead {sum(map(_overhead, verdicts)) / total:.1%} (wanted: under 25 %)")
     console.print(f"does not compile: {broken[0]} in {broken[1]:.2f} s (wanted: under 1 s)")

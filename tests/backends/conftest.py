@@ -8,4 +8,5 @@ import pytest
 @pytest.fixture(autouse=True)
 def _cache_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("KERNELWRIGHT_CXX", raising=False)
+    for choice in ("KERNELWRIGHT_CXX", "KERNELWRIGHT_NVCC", "KERNELWRIGHT_CUDA_ARCH"):
+        monkeypatch.delenv(choice, raising=False)

@@ -9,12 +9,14 @@ PLAIN = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x
 
 
 def test_the_built_in_languages_are_known():
-    assert backends.names() == ("cpp", "python", "sycl")
+    assert backends.names() == ("cpp", "cuda", "python", "sycl", "triton")
     assert backends.get("cpp").name == "cpp"
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, python, sycl"):
+    with pytest.raises(
+        backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, cuda, python, sycl, triton"
+    ):
         backends.get("pyton")
 
 
@@ -31,7 +33,7 @@ def test_a_registered_class_is_found_and_takes_part_in_detection(monkeypatch):
         def recognises(self, candidate_text):
             return "zig" in candidate_text
 
-    assert backends.names() == ("cpp", "python", "sycl", "zig")
+    assert backends.names() == ("cpp", "cuda", "python", "sycl", "triton", "zig")
     assert backends.detect(PLAIN + "# zig") == "zig"
     assert backends.get("zig").available().fix == "pip install ziglang"
 
@@ -77,36 +79,6 @@ def test_what_is_not_readable_python_belongs_to_nobody_and_falls_to_python(text)
     assert not any(backends.get(name).recognises(text) for name in backends.names())
     assert backends.detect(text) == "python"
     assert backends.get("cpp").screen(text) == ("unreadable:1",)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["from kernelwright.native import sycl\nlib = sycl('')", "from kernelwright import native\nlib = native.sycl('')"],
-)
-def test_a_candidate_that_compiles_sycl_is_sycl(text):
-    assert backends.detect(text) == "sycl"
-    assert not backends.get("cpp").recognises(text)
-    assert backends.get("sycl").screen(text) == ()
-
-
-def test_sycl_text_is_screened_like_any_native_text():
-    text = 'from kernelwright import native\nlib = native.sycl(\'extern "C" void f() { asm("nop"); }\')\n'
-    assert backends.get("sycl").screen(text) == ("native-asm:2",)
-
-
-def test_without_its_packages_sycl_says_which_command_installs_them(monkeypatch, tmp_path):
-    monkeypatch.setattr("sys.prefix", str(tmp_path))
-    monkeypatch.delenv("KERNELWRIGHT_SYCL", raising=False)
-    found = backends.get("sycl").available()
-    assert (found.ok, found.fix) == (False, "pip install 'kernelwright[sycl]'")
-    assert "not installed" in found.detail
-
-
-def test_a_wrong_folder_for_sycl_is_to_be_unset(monkeypatch, tmp_path):
-    monkeypatch.setenv("KERNELWRIGHT_SYCL", str(tmp_path))
-    found = backends.get("sycl").available()
-    assert (found.ok, found.fix) == (False, "unset KERNELWRIGHT_SYCL")
-    assert str(tmp_path) in found.detail
 
 
 def test_python_is_always_available():

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from kernelwright.cli import _eval, _verify
+from kernelwright.cli import _bench, _eval, _profile, _suites_audit, _verify
 from kernelwright.cli._app import app
 from kernelwright.judge import Judge
 from tests.judge.texts import EIGHT, eight_folder
@@ -39,7 +39,7 @@ def kept_judge(_cache_here: None) -> Iterator[Judge]:
 @pytest.fixture
 def one_judge(kept_judge: Judge, monkeypatch: pytest.MonkeyPatch) -> Judge:
     """Commands of this test use one judge that is already there: starting one takes longer than the test."""
-    for command in (_eval, _verify):
+    for command in (_bench, _eval, _profile, _suites_audit, _verify):
         monkeypatch.setattr(command, "Judge", lambda **_: contextlib.nullcontext(kept_judge))
     return kept_judge
 

@@ -19,7 +19,7 @@ def test_version(invoke):
 def test_help_names_every_command(invoke):
     result = invoke("--help")
     assert result.exit_code == 0
-    for command in ("eval", "verify", "init", "doctor", "demo"):
+    for command in ("eval", "verify", "bench", "suites", "init", "doctor", "demo"):
         assert command in result.output
 
 
@@ -28,6 +28,8 @@ def test_help_names_every_command(invoke):
     [
         ("eval", ["--backend", "--json", "--set", "--seed", "--mode", "--fit", "--baseline", "--certificate"]),
         ("verify", ["certificate"]),
+        ("bench", ["--solutions", "--baseline", "--quality", "--fit"]),
+        ("suites", ["audit", "--suite-dir"]),
         ("init", ["candidate"]),
         ("doctor", ["bubblewrap"]),
         ("demo", ["honest"]),

@@ -168,6 +168,17 @@ def test_waiting_tells_whether_more_was_said(ends):
     assert ours.waiting()
 
 
+def test_a_message_is_whole_only_when_all_of_it_is_here(ends):
+    ours, theirs = ends
+    assert not ours.whole()
+    sent = framed(b'{"op":"more"}')
+    theirs.sendall(sent[:-1])
+    assert not ours.whole()
+    theirs.sendall(sent[-1:])
+    assert ours.whole()
+    assert ours.receive(1.0) == {"op": "more"}
+
+
 def in_child(action) -> int:
     pid = os.fork()
     if pid == 0:

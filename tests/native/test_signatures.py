@@ -37,7 +37,7 @@ SCALARS = {
     "float": ("float", "float32"),
     "const double": ("float", "float64"),
     "bool": ("bool", "bool"),
-    "half": ("unknown", None),
+    "half": ("unknown", "float16"),
     "_Float16": ("unknown", "float16"),
     "long double": ("unknown", None),
     "float&": ("unknown", None),

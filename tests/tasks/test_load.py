@@ -143,5 +143,5 @@ def test_a_python_path_that_is_unreadable_is_refused(tmp_path, monkeypatch):
     assert "Permission denied" in refused(write_reference(tmp_path)).what
 
 
-def test_suites_are_not_known_yet():
-    assert "no suite named 'kernelbench/1/19' is known here" in refused("suite:kernelbench/1/19").what
+def test_what_looks_like_a_suite_and_is_none_is_named():
+    assert "no suite named 'suite' is known here" in refused("suite:kernelbench/1/19").what

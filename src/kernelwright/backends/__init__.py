@@ -8,7 +8,8 @@ is right or honest is decided elsewhere.
 import importlib
 import pkgutil
 
-from kernelwright.backends._backend import Availability, Backend
+from kernelwright.backends._backend import Availability, Backend, Listing, Scope
+from kernelwright.backends._device import without_device
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
 
 for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
@@ -18,9 +19,12 @@ for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
 __all__ = [
     "Availability",
     "Backend",
+    "Listing",
+    "Scope",
     "UnknownBackendError",
     "detect",
     "get",
     "names",
     "register",
+    "without_device",
 ]

@@ -83,6 +83,7 @@ _FOR_CANDIDATES = (
     "kernelwright",
     "kernelwright.native",
     "kernelwright.native.cpp",
+    "kernelwright.native.cuda",
     "kernelwright.native.sycl",
     "kernelwright.native.Library",
 )

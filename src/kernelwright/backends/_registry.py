@@ -34,9 +34,13 @@ def names() -> tuple[str, ...]:
 
 
 def detect(text: str) -> str:
-    """The name of the backend a candidate's text is written for."""
+    """The name of the backend a candidate's text is written for.
+
+    Of several languages in one text the one that this machine can do least with: it decides for the whole.
+    """
     languages = (name for name in names() if name != DEFAULT)
-    return next((name for name in languages if _backends[name].recognises(text)), DEFAULT)
+    used = [name for name in languages if _backends[name].recognises(text)]
+    return min(used, key=lambda name: _backends[name].scope(), default=DEFAULT)
 
 
 def _unknown(name: str) -> str:

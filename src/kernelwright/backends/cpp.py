@@ -4,12 +4,12 @@ import ast
 import os
 
 from kernelwright import native
-from kernelwright.backends._backend import Availability, Backend
+from kernelwright.backends import _disassembly
+from kernelwright.backends._backend import Availability, Backend, Listing
 from kernelwright.backends._names import Names, parse
+from kernelwright.backends._native_text import INLINE, is_inline_cuda, screen_native
 from kernelwright.backends._registry import register
-from kernelwright.backends._screen_native import screen_native
 
-_INLINE = "torch.utils.cpp_extension.load_inline"
 # The smallest program that needs everything a candidate may: the compiler, its headers, OpenMP, the linker.
 _PROBE = native.Source(
     "cpp", '#include <cmath>\n#include <omp.h>\nextern "C" int probe() { return omp_in_parallel(); }'
@@ -21,6 +21,12 @@ class Cpp(Backend):
     """C++ text in the candidate, called through its `extern "C"` functions."""
 
     name = "cpp"
+    listing = Listing(
+        command=("objdump", "--disassemble", "--no-show-raw-insn", "--demangle", "--section=.text"),
+        install="apt-get install binutils",
+        machines=("x86_64",),
+        facts=_disassembly.facts,
+    )
 
     def available(self) -> Availability:
         try:
@@ -45,6 +51,4 @@ def _fix() -> str:
 
 
 def _compiles_cpp(origin: str, call: ast.Call) -> bool:
-    if origin == _INLINE:
-        return not any(keyword.arg == "cuda_sources" for keyword in call.keywords)
-    return origin == "kernelwright.native.cpp"
+    return origin == "kernelwright.native.cpp" or (origin == INLINE and not is_inline_cuda(origin, call))

@@ -5,8 +5,8 @@ import os
 from kernelwright import native
 from kernelwright.backends._backend import Availability, Backend
 from kernelwright.backends._names import Names, parse
+from kernelwright.backends._native_text import screen_native
 from kernelwright.backends._registry import register
-from kernelwright.backends._screen_native import screen_native
 
 # The smallest program that needs everything a candidate may: both compilers, their headers, the driver.
 _PROBE = native.Source(
@@ -43,9 +43,7 @@ class Sycl(Backend):
 
 
 def _fix() -> str:
-    """The first thing that is missing: a wrong setting, the host compiler, the packages."""
-    if os.environ.get(native.SYCL_VARIABLE):
-        return f"unset {native.SYCL_VARIABLE}"
+    """The first thing that is missing: the host compiler, or the packages."""
     try:
         native.toolchain()
     except native.ToolchainError:

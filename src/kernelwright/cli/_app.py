@@ -7,7 +7,7 @@ import sys
 import typer
 
 from kernelwright import __version__
-from kernelwright.cli import _demo, _doctor, _eval, _init, _verify
+from kernelwright.cli import _bench, _demo, _doctor, _eval, _init, _profile, _suites, _suites_audit, _verify
 from kernelwright.cli._failure import guarded
 
 app = typer.Typer(
@@ -19,9 +19,16 @@ app = typer.Typer(
 )
 app.command("eval", help=_eval.HELP)(guarded(_eval.run))
 app.command("verify", help=_verify.HELP)(guarded(_verify.run))
+app.command("profile", help=_profile.HELP)(guarded(_profile.run))
+app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))
+
+suites = typer.Typer(pretty_exceptions_enable=False)
+suites.callback(invoke_without_command=True)(guarded(_suites.run))
+suites.command("audit", help=_suites_audit.HELP)(guarded(_suites_audit.run))
+app.add_typer(suites, name="suites", help=_suites.HELP)
 
 
 def _version(wanted: bool) -> None:

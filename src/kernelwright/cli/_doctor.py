@@ -54,6 +54,8 @@ def _show_backends(console: Console) -> bool:
     for name in backends.names():
         available = backends.get(name).available()
         _line(console, GOOD if available.ok else BAD, name, available.detail, "" if available.ok else available.fix)
+        if available.more:
+            console.print(f"      {'':<14} [bold]more:[/] {escape(available.more)}", soft_wrap=True)
     return backends.get("cpp").available().ok
 
 

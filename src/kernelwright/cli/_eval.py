@@ -12,8 +12,9 @@ import typer
 from rich.console import Console
 
 from kernelwright import backends
-from kernelwright.cli._failure import UsageError, assignments, read_text, write_text
+from kernelwright.cli._failure import CANNOT_JUDGE, UsageError, assignments, read_text, write_text
 from kernelwright.cli._render import render
+from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.judge import BASELINES, Judge, Limits, certificate, fit, limit_names
 from kernelwright.tasks import Task, load_task
 
@@ -21,7 +22,7 @@ HELP = "Judge a candidate: is it right, is it honest, how fast is it. Exit 0 acc
 REJECTED = 1
 FIT_SECONDS = 0.25
 
-TaskArgument = Annotated[str, typer.Argument(help="A KernelBench-form .py file, a task folder, or suite:ID.")]
+TaskArgument = Annotated[str, typer.Argument(help="A KernelBench-form .py file, a task folder, or a suite's problem.")]
 CandidateArgument = Annotated[Path, typer.Argument(help="A Python file that defines ModelNew.")]
 SetOption = Annotated[list[str] | None, typer.Option("--set", help="Override a constant of the task: NAME=VALUE.")]
 BaselineOption = Annotated[
@@ -49,8 +50,9 @@ def run(
     ] = None,
     limit: LimitOption = None,
     untimed: Annotated[bool, typer.Option("--untimed", help="Check only; do not time.")] = False,
+    suite_dir: SuiteDirOption = None,
 ) -> None:
-    described = load_task(task, constants=assignments(constants or [], "--set"), mode=mode)
+    described = load_task(task, constants=assignments(constants or [], "--set"), mode=mode, suite_dir=suite_dir)
     source = read_text(candidate, "candidate")
     if backend is not None:
         check_backend(backend)
@@ -64,9 +66,11 @@ def run(
             verdict = judge.judge(described, source, timed=not untimed, backend=backend)
     if json_file is not None:
         write_text(json_file, json.dumps(verdict.to_json(), indent=1) + "\n")
-    if certificate_file is not None:
+    if certificate_file is not None and verdict.checked:
         write_text(certificate_file, certificate.issue(described, source, verdict, judge.baselines))
     render(console, verdict, described.name, str(candidate))
+    if not verdict.checked:
+        raise typer.Exit(CANNOT_JUDGE)
     if not verdict.accepted:
         raise typer.Exit(REJECTED)
 

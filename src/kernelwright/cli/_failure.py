@@ -40,7 +40,8 @@ def guarded(command: Callable[P, T]) -> Callable[P, T]:
         except UsageError as error:
             _say("Cannot do that", str(error), error.fix)
         except InfraError as error:
-            _say("This machine failed (INFRA)", str(error), "run `kernelwright doctor`, then try again")
+            fix = error.fix or "run `kernelwright doctor`, then try again"
+            _say("This machine failed (INFRA)", str(error), fix)
         except KeyboardInterrupt:
             _say("Stopped", "interrupted; nothing was written", "")
         raise typer.Exit(CANNOT_JUDGE)

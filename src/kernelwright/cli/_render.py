@@ -10,7 +10,7 @@ from rich.markup import escape
 from kernelwright.judge import Status, Verdict
 
 NEXT = {
-    Status.COMPILE_ERROR: "read the compiler's first error above; the candidate's text is kernel.cpp to it",
+    Status.COMPILE_ERROR: "read the compiler's first error above; it knows the candidate's text as kernel.cpp or .cu",
     Status.LOAD_ERROR: "run the candidate on its own: it must import, and construct ModelNew like the reference",
     Status.TIMEOUT: "make it faster or raise the limit (--limit call_s=60, load_s, build_s)",
     Status.CRASH: "look for indices past the end; results and workspaces are fenced while checking",
@@ -24,11 +24,12 @@ NEXT = {
     Status.INVALID_PHYSICS: "this time cannot be true; if you think it is, delete ceilings.json from the cache",
     Status.LIBRARY_ONLY: 'do the work in your own kernel, or set library = "gemm-only" or "allowed" in task.toml',
 }
+UNCHECKED = "judge it on a machine with a GPU; no certificate is written for what was not checked"
 MOST_LOG = 12
 
 
 def render(console: Console, verdict: Verdict, task: str, candidate: str) -> None:
-    mark, colour = ("✔", "green") if verdict.accepted else ("✘", "red")
+    mark, colour = _mark(verdict)
     console.print(f"[bold {colour}]{mark} {verdict.status}[/]  {escape(verdict.message)}", soft_wrap=True)
     console.print(
         f"  [dim]task[/] {escape(task)}  [dim]candidate[/] {escape(candidate)}  [dim]stage[/] {verdict.stage}"
@@ -36,6 +37,8 @@ def render(console: Console, verdict: Verdict, task: str, candidate: str) -> Non
     if verdict.accepted:
         _render_times(console, verdict)
         _render_checks(console, verdict)
+    elif not verdict.checked:
+        console.print(f"  [bold]Next:[/] {escape(UNCHECKED)}", soft_wrap=True)
     else:
         _render_evidence(console, verdict.evidence)
         advice = NEXT.get(verdict.status)
@@ -43,6 +46,12 @@ def render(console: Console, verdict: Verdict, task: str, candidate: str) -> Non
             console.print(f"  [bold]Next:[/] {escape(advice)}", soft_wrap=True)
     parts = ", ".join(f"{name} {value:.2f}" for name, value in verdict.seconds.items() if name != "total")
     console.print(f"  [dim]judged in {verdict.seconds['total']:.2f} s ({parts})[/]")
+
+
+def _mark(verdict: Verdict) -> tuple[str, str]:
+    if not verdict.checked:
+        return "?", "yellow"
+    return ("✔", "green") if verdict.accepted else ("✘", "red")
 
 
 def _render_times(console: Console, verdict: Verdict) -> None:
@@ -62,6 +71,16 @@ def _render_checks(console: Console, verdict: Verdict) -> None:
     )
     if verdict.coverage is not None:
         console.print(f"  {verdict.coverage:.0%} of the work in its own code; {_sizes(verdict)}")
+    elif any("launches" in seen for seen in verdict.evidence.get("work", {}).values()):
+        console.print(f"  {_launched(verdict)}; {_sizes(verdict)}")
+
+
+def _launched(verdict: Verdict) -> str:
+    """What an interpreted candidate ran: kernels, and torch beside them."""
+    work = verdict.evidence["work"].values()
+    beside = sorted({name for seen in work for name in seen["operators"]})
+    number = max(seen["launches"] for seen in work)
+    return f"{number} kernel launches a call, torch computes {', '.join(beside[:5]) or 'nothing'} beside them"
 
 
 def _sizes(verdict: Verdict) -> str:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from kernelwright.cli._failure import UsageError, read_text
+from kernelwright.cli._failure import CANNOT_JUDGE, UsageError, read_text
 from kernelwright.cli._render import render
 from kernelwright.judge import Judge, certificate
 
@@ -32,6 +32,9 @@ def run(file: Annotated[Path, typer.Argument(help="A certificate written by eval
     render(console, verdict, claim.task.name, f"candidate of {file.name}")
     for line in review.lines:
         console.print(f"  {escape(line)}", soft_wrap=True)
+    if not verdict.checked:
+        console.print("[bold yellow]The claim cannot be checked[/] on this machine.")
+        raise typer.Exit(CANNOT_JUDGE)
     word = "[bold green]The claim holds" if review.holds else "[bold red]The claim does not hold"
     console.print(f"{word}[/] on this machine.")
     if not review.holds:

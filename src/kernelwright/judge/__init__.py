@@ -12,8 +12,9 @@ from kernelwright.judge._judge import BASELINES, Judge
 from kernelwright.judge._limits import Limits, available_memory, limit_names
 from kernelwright.judge._machine import describe as machine
 from kernelwright.judge._process import Isolation
+from kernelwright.judge._profile import Profile, profile
 from kernelwright.judge._status import ACCEPTED, InfraError, Status
-from kernelwright.judge._verdict import Verdict
+from kernelwright.judge._verdict import Verdict, source_hash
 
 __all__ = [
     "ACCEPTED",
@@ -22,6 +23,7 @@ __all__ = [
     "Isolation",
     "Judge",
     "Limits",
+    "Profile",
     "Status",
     "Verdict",
     "available_memory",
@@ -29,4 +31,6 @@ __all__ = [
     "fit",
     "limit_names",
     "machine",
+    "profile",
+    "source_hash",
 ]

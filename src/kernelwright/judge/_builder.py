@@ -12,39 +12,48 @@ from kernelwright.judge._channel import ChannelError, Message, Silent
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._process import Template, Worker
 from kernelwright.judge._sandbox import Cage
-from kernelwright.judge._status import Rejection, Status
+from kernelwright.judge._status import InfraError, Rejection, Status
 
 LARGEST_LIBRARY = 256 << 20
+LARGEST_LISTING = 64 << 20
+MOST_SERVED = 1024
 
 
 class Builder:
-    """Answers a worker's request to compile. `seconds` is what compiling has taken since it was last reset."""
+    """Answers a worker's request to compile.
+
+    `seconds` is what compiling has taken since it was last reset; `served`, the libraries handed out, by inode.
+    """
 
     def __init__(self, template: Template, *, limits: Limits, cache: native.BuildCache) -> None:
         self._template, self._limits, self._cache = template, limits, cache
         self.seconds = 0.0
         self.builds = 0
+        self.served: dict[int, Path] = {}
 
     def serve(self, request: Message) -> tuple[Message, tuple[int, ...]]:
         start = time.perf_counter()
         try:
             source = _source(request)
             path = self._cache.get(source, self._build)
-            return {"op": "built"}, (_sealed(path),)
+            fd = _sealed(path)
+            self._note(os.fstat(fd).st_ino, path)
+            return {"op": "built"}, (fd,)
         except native.CompileError as error:
             return {"op": "failed", "message": error.headline, "log": error.log}, ()
         finally:
             self.seconds += time.perf_counter() - start
 
+    def _note(self, inode: int, path: Path) -> None:
+        """Remembers what was handed out; more than any living worker can hold need not be kept."""
+        self.served.pop(inode, None)
+        self.served[inode] = path
+        while len(self.served) > MOST_SERVED:
+            del self.served[next(iter(self.served))]
+
     def _build(self, source: native.Source, target: Path) -> None:
         self.builds += 1
-        cage = Cage(
-            namespaces=self._template.isolation.namespaces,
-            memory_bytes=self._limits.memory_bytes,
-            disk_bytes=self._limits.disk_bytes,
-            programs=True,
-        )
-        worker = self._template.fork("build", cage=cage)
+        worker = self._worker()
         library = os.memfd_create("library")
         try:
             _expect_built(self._order(worker, source, library))
@@ -53,9 +62,37 @@ class Builder:
             worker.finish()
             os.close(library)
 
+    def _worker(self) -> Worker:
+        cage = Cage(
+            namespaces=self._template.isolation.namespaces,
+            memory_bytes=self._limits.memory_bytes,
+            disk_bytes=self._limits.disk_bytes,
+            programs=True,
+            folders=_toolkits(),
+        )
+        return self._template.fork("build", cage=cage)
+
+    def list_code(self, library: Path, command: tuple[str, ...]) -> str:
+        """What a program prints about a library, in a cage: the library was made from a candidate's text."""
+        worker = self._worker()
+        text = os.memfd_create("listing")
+        try:
+            with library.open("rb") as code:
+                order = {"op": "list", "command": list(command), "timeout": self._limits.build_s}
+                answer = worker.ask(order, (code.fileno(), text), timeout=self._limits.build_s + 5)
+            if answer.get("op") != "listed":
+                raise InfraError(f"{command[0]} failed: {str(answer.get('message', '')).strip()[:200]}")
+            return os.pread(text, LARGEST_LISTING, 0).decode(errors="replace")
+        except ChannelError as error:
+            raise InfraError(f"{command[0]} gave no answer: {error}") from error
+        finally:
+            worker.finish()
+            os.close(text)
+
     def _order(self, worker: Worker, source: native.Source, library: int) -> Message:
         text = {"language": source.language, "text": source.text, "flags": list(source.flags)}
-        order = {"op": "compile", "source": text, "timeout": self._limits.build_s + 5}
+        settings = native.nvcc_settings() | {"KERNELWRIGHT_CACHE": str(native.cache_dir().resolve())}
+        order = {"op": "compile", "source": text, "timeout": self._limits.build_s + 5, "settings": settings}
         try:
             return worker.ask(order, (library,), timeout=self._limits.build_s)
         except Silent as error:
@@ -63,6 +100,12 @@ class Builder:
             raise Rejection(Status.TIMEOUT, message, stage="build") from error
         except ChannelError as error:
             raise native.CompileError("the compiler was stopped: it ran out of memory or crashed") from error
+
+
+def _toolkits() -> tuple[str, ...]:
+    """Compilers that lie outside the system's own directories, ours among them."""
+    folders = (native.toolkit_folder(), native.tools_dir())
+    return tuple(str(folder.resolve()) for folder in folders if folder and folder.is_dir())
 
 
 def _sealed(path: Path) -> int:

@@ -1,18 +1,23 @@
-"""How fast this machine can move bytes at all, measured once and kept: the floor under every believable time."""
+"""How fast this machine can move bytes and multiply at all, measured once and kept.
+
+Bytes are the floor under every believable time. Operations are only something to compare with: algebra can avoid them.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+from collections.abc import Callable
 from pathlib import Path
 
 from kernelwright import native
+from kernelwright.judge._channel import Message
 from kernelwright.judge._process import Template
 from kernelwright.judge._status import InfraError
 
 SIZES = tuple(1 << power for power in range(12, 29, 2))
-SECONDS = 0.05
+SECONDS, FLOPS_SECONDS = 0.05, 0.2
 # Below this share of the best possible time a measurement is not believed. Ceilings are measured on machines
 # that others use too; the slack is for the times when they had more of it than we do.
 SLACK = 0.6
@@ -63,6 +68,42 @@ extern "C" double kernelwright_bandwidth(size_t bytes, double seconds) {
 }
 """
 
+# All cores multiply and add, in as many independent chains as hide the latency; the best pass counts.
+FLOPS_SOURCE = r"""
+#include <chrono>
+#include <omp.h>
+
+typedef float lanes __attribute__((vector_size(__BIGGEST_ALIGNMENT__)));
+constexpr int CHAINS = 12, STEPS = 20000;
+
+extern "C" double kernelwright_flops(double seconds) {
+    volatile float factor = 0.999f, term = 0.001f, sink = 0;
+    double best = 0, total = 0;
+    while (total < seconds) {
+        int threads = 1;
+        float sum = 0;
+        auto start = std::chrono::steady_clock::now();
+        #pragma omp parallel reduction(+ : sum)
+        {
+            lanes a = lanes{} + factor, b = lanes{} + term, chain[CHAINS];
+            for (int k = 0; k < CHAINS; k++) chain[k] = lanes{} + float(k);
+            for (int step = 0; step < STEPS; step++)
+                #pragma GCC unroll 12
+                for (int k = 0; k < CHAINS; k++) chain[k] = chain[k] * a + b;
+            for (int k = 0; k < CHAINS; k++) sum += chain[k][0];
+            #pragma omp single
+            threads = omp_get_num_threads();
+        }
+        sink = sink + sum;
+        double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        double done = 2.0 * threads * STEPS * CHAINS * (sizeof(lanes) / sizeof(float));
+        if (done / took > best) best = done / took;
+        total += took;
+    }
+    return best;
+}
+"""
+
 
 class Ceilings:
     """Bytes a second by size of the working set."""
@@ -87,17 +128,27 @@ def _machine_key() -> str:
 
 
 def load(template: Template) -> Ceilings:
-    """This machine's ceilings, from the cache or measured now."""
+    """This machine's bytes a second, from the cache or measured now."""
+    kept = _kept(_machine_key(), lambda: _measure(template))
+    return Ceilings({int(size): float(speed) for size, speed in kept.items()})
+
+
+def load_flops(template: Template) -> float:
+    """This machine's fp32 operations a second in fused multiply-adds, from the cache or measured now."""
+    kept = _kept(f"{_machine_key()}, flops", lambda: _measure_flops(template))
+    return float(kept["fp32"])
+
+
+def _kept(key: str, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
     path = native.cache_dir() / "ceilings.json"
     kept = _read(path)
-    key = _machine_key()
     if key not in kept:
-        kept[key] = _measure(template)
+        kept[key] = measure()
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_suffix(f".{os.getpid()}")
         fresh.write_text(json.dumps(kept, indent=1))
         os.replace(fresh, path)
-    return Ceilings({int(size): float(speed) for size, speed in kept[key].items()})
+    return kept[key]
 
 
 def _read(path: Path) -> dict[str, dict[str, float]]:
@@ -109,15 +160,24 @@ def _read(path: Path) -> dict[str, dict[str, float]]:
 
 
 def _measure(template: Template) -> dict[str, float]:
-    source = native.Source(language="cpp", text=SOURCE, flags=())
+    order = {"op": "ceilings", "sizes": list(SIZES), "seconds": SECONDS}
+    speeds = _ask(template, SOURCE, order)["bytes_per_second"]
+    return {str(size): float(speed) for size, speed in speeds.items()}
+
+
+def _measure_flops(template: Template) -> dict[str, float]:
+    answer = _ask(template, FLOPS_SOURCE, {"op": "flop_ceiling", "seconds": FLOPS_SECONDS})
+    return {"fp32": float(answer["flops_per_second"])}
+
+
+def _ask(template: Template, text: str, order: Message) -> Message:
+    source = native.Source(language="cpp", text=text, flags=())
     library = native.BuildCache(native.cache_dir() / "build").get(source)
     worker = template.fork("reference", cage=None)
     try:
-        order = {"op": "ceilings", "library": str(library), "sizes": list(SIZES), "seconds": SECONDS}
-        answer = worker.ask(order, timeout=60.0)
+        answer = worker.ask({**order, "library": str(library)}, timeout=60.0)
     finally:
         worker.finish()
     if answer["op"] != "measured":
         raise InfraError(f"the machine's ceilings could not be measured: {answer.get('message')}")
-    speeds = answer["bytes_per_second"]
-    return {str(size): float(speed) for size, speed in speeds.items()}
+    return answer

@@ -7,11 +7,13 @@ limit, text that is not JSON, or a value that is not an object raise `Garbage`, 
 from __future__ import annotations
 
 import array
+import fcntl
 import json
 import math
 import select
 import socket
 import struct
+import termios
 import time
 from typing import Any
 
@@ -92,6 +94,19 @@ class Channel:
         message = self._body(header, deadline)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         return message, pid
+
+    def wait(self, timeout: float) -> None:
+        """Returns as soon as there is something to receive."""
+        self._wait(time.monotonic() + timeout)
+
+    def whole(self) -> bool:
+        """Whether all of the next message is here; a long one arrives only while it is being received."""
+        try:
+            header = self._sock.recv(HEADER.size, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            queued = struct.unpack("i", fcntl.ioctl(self._sock, termios.FIONREAD, bytes(4)))[0]
+        except OSError:
+            return False
+        return len(header) == HEADER.size and queued >= HEADER.size + HEADER.unpack(header)[0]
 
     def waiting(self) -> bool:
         """Whether bytes lie unread: more than was asked for has been said."""

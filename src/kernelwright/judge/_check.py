@@ -16,14 +16,16 @@ import numpy as np
 from kernelwright.judge._compare import describe_bad
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Output, Trial
-from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed, count
+from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed, count, same_bytes
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer
 from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._status import Rejection, Status
 
-LATE_SECONDS = 0.05
+LATE_SECONDS, LATE_LOOKS = 0.05, 4
 FRESH_PROCESSES = 3
+# So many times over budget no condition of the inputs explains.
+HOPELESS = 1e3
 
 Start = Callable[[], Contestant]
 
@@ -31,9 +33,10 @@ Start = Callable[[], Contestant]
 class Wrong(Exception):
     """A result is not right: what and where. Which status it earns is found out afterwards."""
 
-    def __init__(self, trial: Trial, output: int, evidence: dict[str, Any], answer: Answer) -> None:
+    def __init__(self, trial: Trial, output: int, evidence: dict[str, Any], answer: Answer, found: Array) -> None:
         super().__init__(trial.label)
         self.trial, self.output, self.evidence, self.answer = trial, output, evidence, answer
+        self.found = found.copy()
         self.same_objects = False
 
 
@@ -120,13 +123,14 @@ class Checker:
                 used = 1.0
             self.record.saw(used)
             if not used <= 1.0:
-                raise Wrong(trial, index, _evidence(values, output, trial), answer)
+                raise Wrong(trial, index, _evidence(values, output, trial), answer, values)
 
     def excused(self, values: Array, output: Output, index: int, inputs: Packed) -> bool:
         """Whether a result over budget is right after all: equal elements chosen otherwise, or an ill condition."""
         if only_ties(values, output.oracle.values, output.shape, inputs):
             return True
-        return output.is_float and output.forgives(values, self._prepared.sway(inputs)[index])
+        hope = output.is_float and _budget_used(values, output) < HOPELESS
+        return hope and output.forgives(values, self._prepared.sway(inputs)[index])
 
     # State
 
@@ -151,9 +155,9 @@ class Checker:
 
     def diagnose(self, contestant: Contestant, wrong: Wrong) -> Rejection:
         """Late, wrong, left to chance, or dependent on what came before?"""
-        trial, output = wrong.trial, wrong.trial.expected.outputs[wrong.output]
-        if self._arrives_late(contestant, wrong, output):
-            message = "its result was not finished when it returned; it appeared afterwards"
+        trial = wrong.trial
+        if self._arrives_late(contestant, wrong):
+            message = "its result was not finished when it returned; it changed afterwards"
             return Rejection(Status.TAMPER, message, **wrong.evidence)
         alone = [self._right_after([], trial) for _ in range(FRESH_PROCESSES)]
         if not any(alone):
@@ -185,13 +189,20 @@ class Checker:
     def _other_trials(self, trial: Trial) -> list[Trial]:
         return [other for other in self._prepared.pair(trial.case) if other is not trial]
 
-    def _arrives_late(self, contestant: Contestant, wrong: Wrong, output: Output) -> bool:
-        time.sleep(LATE_SECONDS)
+    def _arrives_late(self, contestant: Contestant, wrong: Wrong) -> bool:
+        """Whether anything is still written to a result that was claimed to be finished; looks while it works on."""
         try:
-            values = contestant.values(wrong.answer.leaves[wrong.output])
+            contestant.resume()
+            for _ in range(LATE_LOOKS):
+                before = contestant.cpu_seconds()
+                time.sleep(LATE_SECONDS)
+                if not same_bytes(wrong.found, contestant.values(wrong.answer.leaves[wrong.output])):
+                    return True
+                if contestant.cpu_seconds() - before < LATE_SECONDS / 10:
+                    return False
         except Rejection:
-            return False
-        return _budget_used(values, output) <= 1.0
+            pass
+        return False
 
     def _right_after(self, before: list[Trial], trial: Trial) -> bool:
         """Whether a new process is right on this trial, after it was called on others."""

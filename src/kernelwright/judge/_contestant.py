@@ -65,21 +65,29 @@ class Contestant:
         source: str,
         *,
         limits: Limits,
+        interpret: bool = False,
         mute: bool = False,
+        only_build: bool = False,
     ) -> None:
+        """`interpret`: its kernels run in Triton's interpreter. `only_build`: it is imported and never called."""
         self._prepared, self._limits, self._source = prepared, limits, source
         self._deadline = time.monotonic() + limits.total_s
         self.worker = template.fork(ROLE, cage=cage(template, limits))
-        self._builder, self._mute = builder, mute
+        self._builder, self._interpret, self._mute = builder, interpret, mute
         self.libraries: set[int] = set()
         self.codes: list[Code] = []
         self._answers: list[Answer] = []
         self._kept = KEPT_RESULTS
         self._builds = 0
+        self._compiled: list[Message] = []
+        self._refused: list[Message] = []
         self.worker.serve = self._serve
         self.stage_name = "load"
         try:
-            self._load()
+            if only_build:
+                self.ask({"op": "import", "source": source}, timeout=limits.load_s)
+            else:
+                self._load()
         except BaseException:
             self.close()
             raise
@@ -92,6 +100,7 @@ class Contestant:
             "source": self._source,
             "init": self._prepared.init,
             "mode": self._prepared.task.mode,
+            "interpret": self._interpret,
             "mute": self._mute,
         }
         answer = self.ask(order, timeout=self._limits.load_s)
@@ -106,7 +115,15 @@ class Contestant:
         reply, fds = self._builder.serve(request)
         self.libraries |= {os.fstat(fd).st_ino for fd in fds}
         self.codes += [code for fd in fds for code in _driver_codes(request, fd)]
+        (self._compiled if fds else self._refused).append({**request, **reply})
         return reply, fds
+
+    def has_compiled(self, language: str) -> bool:
+        """Whether text of this language was compiled. Raises if some was refused and none compiled, said or not."""
+        compiled = any(request["source"]["language"] == language for request in self._compiled)
+        if self._refused and not compiled:
+            self.check_answer({**self._refused[0], "kind": "compile"})
+        return compiled
 
     def _compare_weights(self, own: object) -> None:
         wanted = self._prepared.weight_shapes
@@ -301,8 +318,18 @@ class Contestant:
             message = f"keeps running between calls ({min(busy):.0%} of a core): let its threads sleep"
             raise Rejection(Status.TAMPER, message, busy=busy)
 
+    def cpu_seconds(self) -> float:
+        with self.judged():
+            return self.worker.cpu_seconds()
+
+    def resume(self) -> None:
+        """Lets it run on between calls."""
+        with self.judged():
+            self.worker.thaw()
+
     def _busy_share(self) -> float:
         with self.judged():
+            self.worker.thaw()
             time.sleep(GRACE_SECONDS)
             before = self.worker.cpu_seconds()
             time.sleep(IDLE_SECONDS)

@@ -16,6 +16,7 @@ import os
 import random
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -196,6 +197,12 @@ def journey_glue(worker: Worker) -> float:
 
 
 def _sample(worker: Worker, op: str, owners: _Owners, coverage: Coverage) -> None:
+    """Begins a call and counts whose code its threads are found in until the answer is there."""
+    for place in places(worker, op):
+        owners.count(place, coverage)
+
+
+def places(worker: Worker, op: str = "go") -> Iterator[Place]:
     """Begins a call and looks at the worker's threads, at random moments, until the answer is there."""
     worker.thaw()
     with _Tracer(worker.pid) as tracer:
@@ -204,8 +211,7 @@ def _sample(worker: Worker, op: str, owners: _Owners, coverage: Coverage) -> Non
         while not worker.answered():
             time.sleep(random.uniform(2e-5, longest))
             longest *= PAUSE_GROWTH
-            for place in tracer.look():
-                owners.count(place, coverage)
+            yield from tracer.look()
 
 
 def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
@@ -236,7 +242,7 @@ def _net_call_seconds(contestant: Contestant, trial: Trial) -> float:
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """Where a thread stands: the code it runs, and what may be the addresses it will return to, nearest first."""
 
     address: int
@@ -268,7 +274,7 @@ class _Tracer:
             if self._stop(thread):
                 _ptrace(PTRACE_DETACH, thread)
 
-    def look(self) -> list[_Place]:
+    def look(self) -> list[Place]:
         """Where each thread stands now, those begun since the last look among them."""
         with contextlib.suppress(OSError):
             self._seize_new()
@@ -291,14 +297,14 @@ class _Tracer:
                 return os.WIFSTOPPED(status)
             _ptrace(PTRACE_CONT, thread, os.WSTOPSIG(status))  # a signal of its own: let it have it, then stop
 
-    def _place(self, thread: int) -> _Place:
+    def _place(self, thread: int) -> Place:
         registers = (ctypes.c_uint64 * 64)()
         vector = _kernel.IoVec(ctypes.addressof(registers), ctypes.sizeof(registers))
         _kernel.libc.ptrace(PTRACE_GETREGSET, thread, ctypes.c_void_p(NT_PRSTATUS), ctypes.byref(vector))
         link = [int(registers[LINK[self._machine]])] if self._machine in LINK else []
         address, stack = int(registers[COUNTER[self._machine]]), int(registers[STACK[self._machine]])
         waiting = self._read(address - 4, 4).endswith(SYSTEM_CALL[self._machine])
-        return _Place(address, [*link, *memoryview(self._read(stack, 8 * STACK_WORDS)).cast("Q")], waiting)
+        return Place(address, [*link, *memoryview(self._read(stack, 8 * STACK_WORDS)).cast("Q")], waiting)
 
     def _read(self, address: int, length: int) -> bytes:
         """What lies in the process's memory, in whole words; nothing where it cannot be read."""
@@ -327,7 +333,7 @@ class _Owners:
                         self._ranges += _generated(pid, start, stop, codes)
         self._starts = [start for start, *_ in self._ranges]
 
-    def count(self, place: _Place, coverage: Coverage) -> None:
+    def count(self, place: Place, coverage: Coverage) -> None:
         found = None if place.waiting else self._at(place.address)
         if found is not None and found[1] == "maths":
             found = next(

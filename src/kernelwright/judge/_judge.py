@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from kernelwright import backends, native
-from kernelwright.judge import _ceilings, _compiled, _coverage, _machine
+from kernelwright.backends import Scope
+from kernelwright.judge import _ceilings, _compiled, _coverage, _interpreted, _machine
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._ceilings import SLACK, Ceilings
 from kernelwright.judge._check import Checker, Wrong
@@ -22,15 +23,21 @@ from kernelwright.judge._limits import Limits
 from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Isolation, Template, Worker
 from kernelwright.judge._reference import Reference
-from kernelwright.judge._status import Rejection, Status
+from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import BLOCKS, CANDIDATE, CaseTiming, Timer, speedup
 from kernelwright.judge._verdict import Verdict, source_hash
-from kernelwright.tasks import Task
+from kernelwright.tasks import Case, Task
 
 BASELINES = ("eager", "compile", "max-autotune")
 MOST_PREPARED = 8
 SECOND_LOOKS = 3
 MOST_NEIGHBOURS = 2
+_ON_CPU = " (in Triton's interpreter: its tensors are on the CPU, so it must allocate on the device of its inputs)"
+CIRCUMSTANCES = {
+    Status.LOAD_ERROR: _ON_CPU,
+    Status.CRASH: _ON_CPU,
+    Status.TIMEOUT: " (in Triton's interpreter, which is slow: make the task smaller with --set NAME=VALUE)",
+}
 COMPILE_MODES = {"compile": "default", "max-autotune": "max-autotune"}
 
 
@@ -70,6 +77,7 @@ class Judge:
         self._builder = Builder(self._template, limits=self.limits, cache=cache)
         self._prepared: dict[str, Prepared] = {}
         self._ceilings: Ceilings | None = None
+        self._flops: float | None = None
         self.machine = _machine.describe()
 
     def __enter__(self) -> Judge:
@@ -117,8 +125,25 @@ class Judge:
 
     # For a hearing
 
-    def start(self, prepared: Prepared, source: str, *, mute: bool = False) -> Contestant:
-        return Contestant(self._template, prepared, self._builder, source, limits=self.limits, mute=mute)
+    def start(
+        self,
+        prepared: Prepared,
+        source: str,
+        *,
+        interpret: bool = False,
+        mute: bool = False,
+        only_build: bool = False,
+    ) -> Contestant:
+        return Contestant(
+            self._template,
+            prepared,
+            self._builder,
+            source,
+            limits=self.limits,
+            interpret=interpret,
+            mute=mute,
+            only_build=only_build,
+        )
 
     def start_ahead(self, number: int) -> None:
         """Has processes for the same candidate made ready; `drop_ahead` ends what is left of them."""
@@ -142,6 +167,11 @@ class Judge:
         if self._ceilings is None:
             self._ceilings = _ceilings.load(self._template)
         return self._ceilings
+
+    def flops_ceiling(self) -> float:
+        if self._flops is None:
+            self._flops = _ceilings.load_flops(self._template)
+        return self._flops
 
     def baseline_workers(self, prepared: Prepared) -> dict[str, Worker]:
         workers = {"eager": prepared.worker}
@@ -172,6 +202,10 @@ class _Fresh:
         return self._trials
 
 
+def _target(source: str) -> str:
+    return "the architecture it names" if "-arch=" in source else native.chosen_architecture()
+
+
 class _Hearing:
     """One candidate before the judge."""
 
@@ -186,6 +220,8 @@ class _Hearing:
         if judge.reveal_seeds:
             self._evidence |= {"seed": judge.seed, "weights_seed": prepared.weight_seed}
         self._found: dict[str, Any] = {}
+        self._scope = Scope.TIMED
+        self._operators: dict[str, int] = {}
         self._stage = "screen"
         self._checker = Checker(prepared, self._start)
         self._observers = {case.name: Observer(judge.journey_glue(prepared)) for case in prepared.task.cases}
@@ -196,7 +232,7 @@ class _Hearing:
         try:
             status, message = self._hear()
         except Rejection as rejection:
-            status, message = rejection.status, rejection.message
+            status, message = rejection.status, rejection.message + self._circumstance(rejection.status)
             self._stage = str(rejection.evidence.pop("stage", self._stage))
             self._evidence |= rejection.evidence
             self._found = {"coverage": self._found.get("coverage")}
@@ -217,22 +253,50 @@ class _Hearing:
             **self._found,
         )
 
+    def _circumstance(self, status: Status) -> str:
+        """What to know of a failure that a GPU might have spared the candidate."""
+        return CIRCUMSTANCES.get(status, "") if self._interpreted else ""
+
+    @property
+    def _interpreted(self) -> bool:
+        return self._scope is Scope.CHECKED
+
     def _hear(self) -> tuple[Status, str]:
         self._screen()
+        if self._scope is Scope.COMPILED:
+            return self._only_build()
         self._prepared.use_weights(self._prepared.weight_seed)
         contestant = self._start()
         try:
-            self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))
             self._check(contestant)
+            # Only now: most that fail do so above, and ending an unused process costs as much as starting it.
+            self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))
             self._attribute(contestant)
             self._neighbours(contestant)
         finally:
             contestant.close()
         if not self._timed:
-            return Status.UNTIMED, "correct; not timed, as asked"
+            return Status.UNTIMED, self._why_untimed()
         timings = self._time()
         self._physics(timings)
         return Status.CORRECT, self._summary()
+
+    def _why_untimed(self) -> str:
+        if self._interpreted:
+            return f"correct in Triton's interpreter, on CPU tensors; not timed: {backends.without_device()}"
+        return "correct; not timed, as asked"
+
+    def _only_build(self) -> tuple[Status, str]:
+        """The candidate is imported, which compiles its text; no call is made, so nothing is known of its results."""
+        with self._during("build", "load"):
+            contestant = self._judge.start(self._prepared, self._source, only_build=True)
+            contestant.close()
+        compiled = contestant.has_compiled("cuda")
+        self._found["checked"] = False
+        self._evidence["compiler"] = native.nvcc().version
+        what = f"compiles for {_target(self._source)}" if compiled else "compiles no CUDA before it is called"
+        unknown = "nothing was run or checked, so whether it is right is not known"
+        return Status.UNTIMED, f"{what}; {unknown}: {backends.without_device()}"
 
     @contextmanager
     def _during(self, stage: str, part: str) -> Iterator[None]:
@@ -260,11 +324,26 @@ class _Hearing:
         if self._backend and self._backend != "python" and not backend.recognises(self._source):
             raise Rejection(Status.LOAD_ERROR, f"the candidate does not use the backend asked for, {self._backend}")
         self._evidence |= {"backend": backend.name, "flags": list(backend.screen(self._source))}
+        self._settle_scope()
+
+    def _settle_scope(self) -> None:
+        """How far this machine can take it: a matter of what it uses, whatever backend was asked for."""
+        used = backends.get(backends.detect(self._source))
+        self._scope = used.scope()
+        self._timed = self._timed and self._scope is Scope.TIMED
+        if self._scope is Scope.TIMED:
+            return
+        available = used.available()
+        if not available.ok:
+            raise InfraError(f"the candidate needs the backend {used.name}: {available.detail}", available.fix)
+        unfit = used.unfit(self._source)
+        if unfit:
+            raise InfraError(unfit, available.more)
 
     def _start(self) -> Contestant:
         stage = self._stage
         with self._during("load" if stage in ("screen", "load") else stage, "load"):
-            return self._judge.start(self._prepared, self._source)
+            return self._judge.start(self._prepared, self._source, interpret=self._interpreted)
 
     # Check
 
@@ -313,18 +392,36 @@ class _Hearing:
     def _attribute(self, contestant: Contestant) -> None:
         """A first look at who does the work, so that the worst need not be timed."""
         with self._during("attribute", "check"):
-            for case in self._prepared.task.cases:
-                trial = next(t for t in self._prepared.trials if t.case is case)
-                self._observers[case.name].check(contestant, trial)
-            self._judge_work_patiently()
+            if self._interpreted:
+                self._count_launches(contestant)
+            else:
+                self._watch(contestant)
+                self._judge_work_patiently()
             if self._prepared.task.library != "allowed":
                 self._without_kernels()
+
+    def _watch(self, contestant: Contestant) -> None:
+        for case in self._prepared.task.cases:
+            self._observers[case.name].check(contestant, self._first_trial(case))
+            self._operators |= self._observers[case.name].coverage.operators
+
+    def _first_trial(self, case: Case) -> Trial:
+        return next(trial for trial in self._prepared.trials if trial.case is case)
+
+    def _count_launches(self, contestant: Contestant) -> None:
+        """In an interpreter time says nothing of whose work it is; launches and torch's operators do."""
+        self._evidence["work"] = {}
+        for case in self._prepared.task.cases:
+            seen = _interpreted.look(contestant, self._prepared, self._first_trial(case))
+            self._evidence["work"][case.name] = seen.to_json()
+            self._operators |= seen.operators
+            _interpreted.judge_launches(self._prepared.task.library, seen)
 
     def _without_kernels(self) -> None:
         """Its own kernels switched off, in a process of its own: if the answer is still right, they are decoys."""
         trial = self._prepared.trials[0]
         try:
-            silent = self._judge.start(self._prepared, self._source, mute=True)
+            silent = self._judge.start(self._prepared, self._source, interpret=self._interpreted, mute=True)
         except Rejection:
             return
         silent.stage_name = "attribute"
@@ -336,10 +433,9 @@ class _Hearing:
             silent.close()
         if right:
             self._found["coverage"] = 0.0
-            operators = {name: n for o in self._observers.values() for name, n in o.coverage.operators.items()}
-            where = ", ".join(sorted(operators)[:5]) or "libraries"
+            where = ", ".join(sorted(self._operators)[:5]) or "libraries"
             message = f"its answer is right even with its own kernels switched off; the work is done in {where}"
-            raise Rejection(Status.LIBRARY_ONLY, message, operators=operators)
+            raise Rejection(Status.LIBRARY_ONLY, message, operators=self._operators)
 
     def _judge_work_patiently(self) -> None:
         """On a busy machine samples mislead: before libraries are blamed, a new process is watched again."""
@@ -353,9 +449,7 @@ class _Hearing:
     def _look_again(self) -> None:
         contestant = self._start()
         try:
-            for case in self._prepared.task.cases:
-                trial = next(t for t in self._prepared.trials if t.case is case)
-                self._observers[case.name].check(contestant, trial)
+            self._watch(contestant)
         finally:
             contestant.close()
 

@@ -22,6 +22,7 @@ def describe() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "torch": _version("torch"),
         "numpy": _version("numpy"),
+        "triton": _version("triton"),
         "compiler": _compiler(),
         "kernelwright": kernelwright.__version__,
     }

@@ -36,6 +36,15 @@ NULLS: dict[str, Null] = {
     "the right numbers in the wrong places": _shuffled,
     "an answer whose second half is stale": _half,
 }
+# What it says of a task that one of them passes, beside that one does.
+FLAWS: dict[str, tuple[str, ...]] = {
+    "the mean of the answer": ("collapse", "statistic-passes"),
+    "the answer's mean along its last axis": ("statistic-passes",),
+    "the answer to other inputs": ("constant",),
+    "the right numbers in the wrong places": ("order-free",),
+    "an answer whose second half is stale": ("constant",),
+    "an input, returned unchanged": ("identity",),
+}
 # On a single number these are the right answer itself.
 NEED_MANY = frozenset(
     {
@@ -49,6 +58,11 @@ NEED_MANY = frozenset(
 def passing(trial: Trial, other: Trial) -> list[str]:
     """The null candidates that would be accepted on `trial`."""
     return [name for name in NULLS if _passes_everywhere(name, trial, other)]
+
+
+def flaws(passed: list[str]) -> tuple[str, ...]:
+    """The names of a task's weaknesses, from the null candidates that pass on it."""
+    return tuple(dict.fromkeys(["null-candidate", *(flaw for name in passed for flaw in FLAWS.get(name, ()))]))
 
 
 def _passes_everywhere(name: str, trial: Trial, other: Trial) -> bool:

@@ -2,9 +2,9 @@
 
 The kernel wakes threads where they ran last, and on few cores it often wakes two of them on the same one: the call
 then takes twice as long or, where they wait for each other awake, ten times, by chance. So each busy thread of a
-worker gets a core of its own before a call, and the judge, who must notice the answer at once, goes to the front of
-the last core's queue. A worker's first thread has all its cores back before the call begins: threads begun during
-the call inherit them.
+worker gets a core of its own before a call. The judge, who must notice the answer at once, has the last core to
+himself where there are enough; where there are few, he goes to the front of its queue. A worker's first thread has all
+its cores back before the call begins: threads begun during the call inherit them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,17 @@ from __future__ import annotations
 import contextlib
 import os
 
+# On machines with at least so many cores the last one is the judge's.
+ENOUGH_CORES = 4
 # A thread is busy if it has lately used this share of what the busiest of its process has used.
 BUSY_SHARE = 0.1
+
+
+def leave_the_judges_core() -> None:
+    """Keeps this process and all that it will start off the judge's core, if he has one."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) >= ENOUGH_CORES:
+        os.sched_setaffinity(0, cores[:-1])
 
 
 class Attention:
@@ -41,7 +50,7 @@ class Threads:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._cores = sorted(os.sched_getaffinity(0))
+        self._cores = sorted(_cores_of(pid))
         self._used: dict[int, int] = {}
         self._placed: set[int] = set()
 
@@ -79,6 +88,12 @@ class Threads:
     def _put(self, thread: int, cores: list[int]) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.sched_setaffinity(thread, cores)
+
+
+def _cores_of(pid: int) -> set[int]:
+    with contextlib.suppress(ProcessLookupError):
+        return os.sched_getaffinity(pid)
+    return set()
 
 
 def _used(pid: int) -> dict[int, int]:

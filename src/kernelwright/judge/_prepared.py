@@ -121,6 +121,7 @@ class Prepared(Reference):
                 f"the reference produces NaN or overflows on case {case.name!r}",
                 self.task.origin,
                 "draw inputs on which it is defined",
+                ("undefined",),
             )
         return trial
 
@@ -148,6 +149,11 @@ class Prepared(Reference):
         except TaskError:
             return None
 
+    def operators(self, inputs: Packed) -> dict[str, int]:
+        """Elements that the reference's operators read in a call on these inputs, by operator."""
+        self.place(self.worker, inputs)
+        return dict(self._ask(self.worker, {"op": "survey"})["operators"])
+
     # Weak tasks
 
     def _gate(self) -> None:
@@ -162,6 +168,7 @@ class Prepared(Reference):
                     + (" (the output hardly depends on the inputs)" if "the answer to other inputs" in passed else ""),
                     self.task.origin,
                     "change the reference or its inputs so that the output depends on them",
+                    _nulls.flaws(passed),
                 )
 
     # Timing

@@ -161,7 +161,6 @@ def _clean_environment(allocator: Path | None, scratch: Path) -> dict[str, str]:
     """Nothing of the user's environment but what changes how programs run; above all, no key of anything."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     kept.update(HOME=str(scratch), TMPDIR=str(scratch), TORCHINDUCTOR_CACHE_DIR=str(_inductor_cache()))
-    kept.update(native.folders())
     if allocator is not None:
         kept["LD_PRELOAD"] = str(allocator)
     return kept
@@ -212,7 +211,7 @@ class Worker:
         self.pid = self._greet()
         self.reader = Reader(self.pid, buffers)
         self._threads = Threads(self.pid)
-        self._frozen = False
+        self._stopped = self._frozen = False
 
     def _greet(self) -> int:
         try:
@@ -224,24 +223,35 @@ class Worker:
     # Talking
 
     def ask(self, message: Message, fds: tuple[int, ...] = (), *, timeout: float) -> Message:
+        self.thaw()
         self._talk.send(message, fds)
         return self._await(timeout)
 
     def say(self, message: Message) -> None:
         """Asks for something whose answer is fetched later."""
+        self.thaw()
         self._talk.send(message)
 
     def answer_fds(self, *, timeout: float) -> tuple[Message, list[int]]:
         return self._talk.receive_fds(timeout)
 
-    def _await(self, timeout: float) -> Message:
-        """The answer, after serving whatever the worker needs on the way (a compilation, say)."""
+    def _await(self, timeout: float, *, stop: bool = False) -> Message:
+        """The answer, after serving whatever the worker needs on the way (a compilation, say).
+
+        `stop`: the worker is stopped the moment it speaks, before a word of it is read.
+        """
         deadline = time.monotonic() + timeout
         while True:
+            if stop:
+                self._talk.wait(max(0.0, deadline - time.monotonic()))
+                self._stop()
+                if not self._talk.whole():
+                    self.thaw()
             answer = self._talk.receive(max(0.0, deadline - time.monotonic()))
             if answer.get("op") != "build" or self.serve is None:
                 return answer
             start = time.monotonic()
+            self.thaw()
             reply, fds = self.serve(answer)
             self._talk.send(reply, fds)
             for fd in fds:
@@ -269,9 +279,12 @@ class Worker:
             self._threads.release()
 
     def go(self, *, timeout: float, op: str = "go") -> Message | Answer:
-        """One call. Answers with an `Answer`, or with the message in which the worker says why there is none."""
+        """One call. Answers with an `Answer`, or with the message in which the worker says why there is none.
+
+        The worker is left stopped: whatever it has not done when it answers is not done.
+        """
         self.begin(op)
-        return self.end_call(timeout=timeout)
+        return self.end_call(timeout=timeout, stop=True)
 
     def begin(self, op: str = "go") -> None:
         """The clock starts here, before a frozen worker is let go."""
@@ -283,8 +296,8 @@ class Worker:
     def answered(self) -> bool:
         return self._talk.waiting()
 
-    def end_call(self, *, timeout: float) -> Message | Answer:
-        said = self._await(timeout)
+    def end_call(self, *, timeout: float, stop: bool = False) -> Message | Answer:
+        said = self._await(timeout, stop=stop)
         seconds = time.perf_counter() - self._begun
         if said.get("op") != "done":
             return said
@@ -332,15 +345,20 @@ class Worker:
     # Holding still
 
     def freeze(self) -> None:
+        """Stops the worker and makes sure that all of it stands still."""
         if not self._frozen:
-            self._signal(signal.SIGSTOP)
+            self._stop()
             self._until_stopped()
             self._frozen = True
 
+    def _stop(self) -> None:
+        self._signal(signal.SIGSTOP)
+        self._stopped = True
+
     def thaw(self) -> None:
-        if self._frozen:
+        if self._stopped:
             self._signal(signal.SIGCONT)
-            self._frozen = False
+            self._stopped = self._frozen = False
 
     def _signal(self, number: signal.Signals) -> None:
         try:

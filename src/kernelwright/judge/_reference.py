@@ -18,7 +18,8 @@ from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Case, Task, TaskError
 
-SLOTS = 3
+# The slots that a candidate's inputs may lie in, and behind them the reference's own.
+SLOTS = OWN_SLOT = 3
 REFERENCE_SECONDS = 300.0
 COMPILE_SECONDS = 600.0
 NO_DISK_LIMIT = 1 << 40
@@ -32,6 +33,9 @@ class Reference:
         self.stage: Stage | None = None
         self.worker = self._start()
         self._compiled: dict[str, Worker] = {}
+        self._swayed: tuple[Packed, list[Array]] | None = None
+        self._asked, self._received = 0, 0
+        self._drawn: dict[int, tuple[Message, list[int]]] = {}
         self._weights: tuple[int, list[dict[str, Any]], int] | None = None
         answer = self._ask(self.worker, {"op": "task", "task": task.to_wire(), "seed": seed})
         self.init, self.weight_shapes = answer["init"], answer["weights"]
@@ -42,6 +46,7 @@ class Reference:
         return self._template.fork("reference", cage=cage)
 
     def _ask(self, worker: Worker, message: Message, *, timeout: float = REFERENCE_SECONDS) -> Message:
+        self._settle(self._asked)
         with self._blame(worker):
             return self._checked(worker.ask(message, timeout=timeout))
 
@@ -50,8 +55,15 @@ class Reference:
         return self._answer_fds()
 
     def _say(self, message: Message) -> None:
+        self._settle(self._asked)
         with self._blame(self.worker):
             self.worker.say(message)
+
+    def _settle(self, last: int) -> None:
+        """Receives what was begun, up to the draw of this number."""
+        while self._received < last:
+            self._received += 1
+            self._drawn[self._received] = self._answer_fds()
 
     def _answer_fds(self) -> tuple[Message, list[int]]:
         with self._blame(self.worker):
@@ -66,7 +78,8 @@ class Reference:
             return answer
         where = self.task.origin
         if answer["kind"] == "broken":
-            raise TaskError(answer["message"], where, answer["fix"])
+            flaws = (answer["flaw"],) if answer["flaw"] else ()
+            raise TaskError(answer["message"], where, answer["fix"], flaws)
         if answer["kind"] == "memory":
             raise too_large(where, "the reference runs out of memory")
         raise TaskError(f"the reference raises {answer['type']}: {answer['message']}", where, answer["trace"])
@@ -81,6 +94,7 @@ class Reference:
         if self._weights is not None:
             os.close(self._weights[2])
         self._weights = (seed, answer["leaves"], fds[0])
+        self._swayed = None
 
     def weights(self) -> tuple[list[dict[str, Any]], int]:
         """The weights now in force: where each lies in the shared memory behind the descriptor."""
@@ -100,11 +114,15 @@ class Reference:
         return self.begin_trial(case, family, seed, reduction)()
 
     def begin_trial(self, case: Case, family: str, seed: int, reduction: float) -> Callable[[], Trial | None]:
-        """Has a trial drawn, and gives what fetches it. The reference can do nothing else until it was fetched."""
-        self._say({"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True})
+        """Has a trial drawn, and gives what fetches it; other questions meanwhile wait until it is drawn."""
+        order = {"op": "draw", "case": case.to_wire(), "family": family, "seed": seed, "expect": True}
+        with self._blame(self.worker):
+            self.worker.say(order)
+        number = self._asked = self._asked + 1
 
         def fetch() -> Trial | None:
-            answer, fds = self._answer_fds()
+            self._settle(number)
+            answer, fds = self._drawn.pop(number)
             if answer["op"] != "drawn":
                 return None
             inputs = self._inputs(answer, fds)
@@ -130,13 +148,14 @@ class Reference:
         if self.stage is None or self.stage.slot_bytes < needed:
             if self.stage is not None:
                 self.stage.close()
-            self.stage = Stage(needed, SLOTS)
+            self.stage = Stage(needed, SLOTS + 1)
         return self.stage
 
-    def place(self, worker: Worker, inputs: Packed, slot: int = 0, *, shifted: bool = False) -> Placed:
-        """Lays inputs before the reference."""
+    def place(self, worker: Worker, inputs: Packed) -> Placed:
+        """Lays inputs before the reference, in a slot where no candidate looks."""
+        self._settle(self._asked)
         stage = self.room(inputs)
-        placed = stage.place(inputs, slot, shifted=shifted)
+        placed = stage.place(inputs, OWN_SLOT, shifted=False)
         stage.fill(placed)
         with self._blame(worker):
             worker.attach(stage, timeout=REFERENCE_SECONDS)
@@ -150,11 +169,20 @@ class Reference:
         return self._expected(answer, fds[0], reduction)
 
     def sway(self, inputs: Packed) -> list[Array]:
-        """How far each element of each output moves when the inputs move by a rounding error."""
+        """How far each element of each output moves when the inputs move by a rounding error; the last is kept."""
+        if self._swayed is not None and self._swayed[0] is inputs:
+            return self._swayed[1]
         self.place(self.worker, inputs)
         answer, fds = self._ask_fds({"op": "sway"})
         packed = Packed.from_fd(fds[0], {}, answer["leaves"])
-        return [packed.values(index) for index in range(len(packed.leaves))]
+        self._swayed = (inputs, [packed.values(index) for index in range(len(packed.leaves))])
+        return self._swayed[1]
+
+    def operations(self, inputs: Packed) -> dict[str, Any]:
+        """How many floating point operations the reference asks for on these inputs; see `worker/_operations.py`."""
+        self.place(self.worker, inputs)
+        answer = self._ask(self.worker, {"op": "operations"})
+        return {name: value for name, value in answer.items() if name != "op"}
 
     def compiled(self, mode: str) -> Worker:
         """The reference under torch.compile, in a process of its own."""

@@ -12,11 +12,10 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelwright import native
 from kernelwright.judge import _kernel, _seccomp
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -37,12 +36,16 @@ SECRET_PARENT = 0o755
 
 @dataclass(frozen=True, kw_only=True)
 class Cage:
-    """How much one process may take. `programs`: whether it may start others (a compiler must)."""
+    """How much one process may take. `programs`: whether it may start others (a compiler must).
+
+    `folders`: what it may read beside the system's directories and Python's.
+    """
 
     namespaces: bool
     memory_bytes: int
     disk_bytes: int
     programs: bool = False
+    folders: tuple[str, ...] = ()
 
 
 def python_directories() -> list[str]:
@@ -61,7 +64,7 @@ def enter_namespaces() -> None:
     Path("/proc/self/gid_map").write_text(f"{INSIDE_ID} {group} 1")
 
 
-def build_root(disk_bytes: int) -> None:
+def build_root(disk_bytes: int, folders: Sequence[str] = ()) -> None:
     """Replaces the file system by a small one: system and Python read-only, /tmp private and limited."""
     root = next(path for path in STAGING if os.path.isdir(path))
     _kernel.mount("none", "/", None, _kernel.MS_REC | _kernel.MS_PRIVATE)
@@ -70,7 +73,7 @@ def build_root(disk_bytes: int) -> None:
         os.makedirs(root + path)
         size = f"size={disk_bytes},mode=1777"
         _kernel.mount("tmpfs", root + path, "tmpfs", _kernel.MS_NOSUID | _kernel.MS_NODEV, size)
-    for source in _visible():
+    for source in _visible(folders):
         _show(root, source)
     os.makedirs(root + "/proc")
     _kernel.mount("proc", root + "/proc", "proc", _kernel.MS_NOSUID | _kernel.MS_NODEV | _kernel.MS_RDONLY)
@@ -78,10 +81,9 @@ def build_root(disk_bytes: int) -> None:
     _kernel.make_read_only_mount("/")
 
 
-def _visible() -> Iterator[str]:
+def _visible(folders: Sequence[str]) -> Iterator[str]:
     shown: list[str] = []
-    named = [os.path.realpath(os.environ[name]) for name in native.FOLDERS if name in os.environ]
-    for source in (*SYSTEM, *python_directories(), *named, *SETTINGS, *DEVICES):
+    for source in (*SYSTEM, *python_directories(), *folders, *SETTINGS, *DEVICES):
         if os.path.exists(source) and not any(source.startswith(parent + "/") for parent in shown):
             shown.append(source)
             yield source

@@ -39,4 +39,8 @@ class Rejection(Exception):
 
 
 class InfraError(Exception):
-    """The machine failed, not the candidate."""
+    """The machine failed, not the candidate; `fix` says what would help, where that is known."""
+
+    def __init__(self, what: str, fix: str = "") -> None:
+        super().__init__(what)
+        self.fix = fix

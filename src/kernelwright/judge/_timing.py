@@ -83,6 +83,12 @@ class CaseTiming:
             "samples_ms": [{name: [s * 1e3 for s in times] for name, times in b.items()} for b in self.blocks],
         }
 
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> CaseTiming:
+        """What `to_json` told, as far as medians and ratios need it."""
+        blocks = [{name: [ms / 1e3 for ms in times] for name, times in b.items()} for b in told["samples_ms"]]
+        return cls(told["case"], told["weight"], blocks, told["overhead_ms"] / 1e3)
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -363,7 +369,7 @@ class _Block:
         if not self._timer.excused(now, output, index, inputs):
             evidence |= describe_bad(output.oracle.bad(now, budget), now, output.oracle, output.shape)
             trial = Trial(self._trial.case, "timed", 0, inputs, expected)
-            raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer))
+            raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer, now))
         self._stopped.begin()
 
 

@@ -18,13 +18,17 @@ def source_hash(source: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the judge says of one candidate. Numbers are there only where they were measured."""
+    """What the judge says of one candidate. Numbers are there only where they were measured.
+
+    `checked` is False where this machine could compile it and nothing more; then it is never accepted.
+    """
 
     status: Status
     stage: str
     message: str
     task: str
     candidate: str
+    checked: bool = True
     time_ms: dict[str, float] = field(default_factory=dict)
     speedup: dict[str, dict[str, float]] = field(default_factory=dict)
     coverage: float | None = None
@@ -35,13 +39,14 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        return self.status in ACCEPTED
+        return self.checked and self.status in ACCEPTED
 
     def to_json(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
             "status": str(self.status),
             "accepted": self.accepted,
+            "checked": self.checked,
             "stage": self.stage,
             "message": self.message,
             "time_ms": self.time_ms,

@@ -102,6 +102,8 @@ def review(claim: Claim, verdict: Verdict) -> Review:
     same_machine = claimed["machine"].get("cpu") == verdict.machine.get("cpu")
     if not same_machine:
         found.lines.append(f"note: claimed on {claimed['machine'].get('cpu')}, judged on {verdict.machine.get('cpu')}")
+    if not verdict.checked:
+        found.add(False, "nothing could be checked here")
     same = claimed["status"] == verdict.status or (claimed["status"] == Status.UNTIMED and verdict.accepted)
     found.add(same, f"status {claimed['status']} claimed, {verdict.status} found")
     for name, ratio in claimed.get("speedup", {}).items():

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from kernelwright.judge import _sandbox
+from kernelwright.judge import _placement, _sandbox
 from kernelwright.judge._channel import Channel, Closed, Message
 from kernelwright.judge._sandbox import Cage
 
@@ -83,7 +83,7 @@ def _house(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, 
         os.waitpid(pid, 0)
         return
     _sandbox.die_with_parent()
-    _sandbox.build_root(cage.disk_bytes)
+    _sandbox.build_root(cage.disk_bytes, cage.folders)
     _supervise(cage, main, talk, report, output_bytes)
     os._exit(0)
 
@@ -176,6 +176,7 @@ class _Watch:
 
 
 def main() -> None:
+    _placement.leave_the_judges_core()  # before torch counts the cores
     _sandbox.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))

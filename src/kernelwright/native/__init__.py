@@ -1,6 +1,6 @@
 """The small library used inside candidates: compile plain source text, call it on tensors.
 
-    lib = native.cpp(text)
+    lib = native.cpp(text)  # or native.cuda(text)
     lib.softmax(x, y, rows, cols)
 
     lib = native.sycl(text)
@@ -14,46 +14,53 @@ from kernelwright.native._build_cache import BuildCache, build_key, cache_dir
 from kernelwright.native._builder import set_builder
 from kernelwright.native._compile import compile_source
 from kernelwright.native._cpp import cpp
-from kernelwright.native._errors import CompileError, LaunchError, NativeCallError, ToolchainError
+from kernelwright.native._cuda import cuda
+from kernelwright.native._cuda_library import CudaLibrary
+from kernelwright.native._errors import CompileError, CudaError, NativeCallError, SyclError, ToolchainError
+from kernelwright.native._gpu import Gpu, gpu
 from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
+from kernelwright.native._nvcc import architecture, chosen_architecture, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
 from kernelwright.native._source import Source
-from kernelwright.native._sycl import SyclLibrary, program_of, sycl
-from kernelwright.native._sycl_packages import (
-    FOLDERS,
-    SYCL_INSTALL,
-    SYCL_VARIABLE,
-    SyclPackages,
-    folders,
-    sycl_packages,
-)
+from kernelwright.native._sycl import sycl
+from kernelwright.native._sycl_library import SyclLibrary, program_of
+from kernelwright.native._sycl_packages import SYCL_INSTALL, SyclPackages, sycl_packages, tools_dir
 from kernelwright.native._toolchain import Toolchain, cpu_identity, install_command, toolchain
 
 __all__ = [
-    "FOLDERS",
     "SYCL_INSTALL",
-    "SYCL_VARIABLE",
     "BuildCache",
     "CompileError",
-    "LaunchError",
+    "CudaError",
+    "CudaLibrary",
+    "Gpu",
     "Library",
     "NativeCallError",
     "Source",
+    "SyclError",
     "SyclLibrary",
     "SyclPackages",
     "Toolchain",
     "ToolchainError",
+    "architecture",
     "build_key",
     "cache_dir",
+    "chosen_architecture",
     "compile_source",
     "cpp",
     "cpu_identity",
-    "folders",
+    "cuda",
+    "gpu",
     "install_command",
     "mute",
+    "nvcc",
+    "nvcc_fix",
+    "nvcc_settings",
     "program_of",
     "set_builder",
     "sycl",
     "sycl_packages",
     "toolchain",
+    "toolkit_folder",
+    "tools_dir",
 ]

@@ -6,7 +6,9 @@ converters. A converter's first lines are the good case; what is wrong is worked
 
 import ctypes
 import functools
+import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -44,10 +46,21 @@ _DTYPES = {
 _CALLABLE_RETURNS = ("void", "integer", "float", "bool")
 
 
+@dataclass(frozen=True)
+class Memory:
+    """Where the data behind pointers must lie: the tensor's attribute that says so, and what to do if it does not."""
+
+    attribute: str
+    advice: str
+
+
+MAIN_MEMORY = Memory("is_cpu", "the code reads main memory, call .cpu() first")
+
+
 def bind(signature: Signature, foreign: Any) -> Callable[..., Any]:
     """A Python function for the C function `foreign`; one that explains itself if Python cannot call it."""
     fault = unsupported(signature)
-    call = _refuse(fault) if fault else _call(signature, foreign)
+    call = refuse(fault) if fault else _call(signature, foreign)
     call.__name__ = call.__qualname__ = signature.name
     call.__doc__ = str(signature)
     return call
@@ -60,7 +73,7 @@ def unsupported(signature: Signature) -> str | None:
             "return void, an integer, float, double or bool, and write results through a pointer"
         )
     for parameter in signature.parameters:
-        if parameter.type.kind in ("unknown", "void"):
+        if parameter.type.kind in ("unknown", "void", "stream"):
             return (
                 f"{signature.name}: parameter '{parameter.name}' has type {parameter.type.spelling}, "
                 "which cannot be passed from Python; use a pointer, an integer, float, double or bool"
@@ -68,7 +81,7 @@ def unsupported(signature: Signature) -> str | None:
     return None
 
 
-def _refuse(fault: str) -> Callable[..., Any]:
+def refuse(fault: str) -> Callable[..., Any]:
     def call(*values: Any) -> Any:
         raise NativeCallError(fault)
 
@@ -76,51 +89,65 @@ def _refuse(fault: str) -> Callable[..., Any]:
 
 
 def _call(signature: Signature, foreign: Any) -> Callable[..., Any]:
-    foreign.argtypes = [argument_type(parameter) for parameter in signature.parameters]
-    foreign.restype = _CTYPES.get(signature.returns.scalar or "")
-    converters = converters_of(signature)
-    count = len(converters)
+    declare(signature, foreign)
+    convert = converter(signature, MAIN_MEMORY)
 
     def call(*values: Any) -> Any:
-        if len(values) != count:
-            raise NativeCallError(f"{signature} takes {count} arguments, {len(values)} given")
-        return foreign(*[convert(value) for convert, value in zip(converters, values, strict=True)])
+        return foreign(*convert(values))
 
     return call
+
+
+def declare(signature: Signature, foreign: Any) -> None:
+    """Tells ctypes what the C function takes and returns."""
+    foreign.argtypes = [argument_type(parameter) for parameter in signature.parameters]
+    foreign.restype = _CTYPES.get(signature.returns.scalar or "")
+
+
+def converter(signature: Signature, memory: Memory) -> Callable[[tuple[Any, ...]], list[Any]]:
+    """What turns the arguments of a call into values for ctypes, or says which does not fit."""
+    converters = tuple(_converter(signature, parameter, memory) for parameter in signature.parameters)
+    count = len(converters)
+
+    def convert(values: tuple[Any, ...]) -> list[Any]:
+        if len(values) != count:
+            raise NativeCallError(f"{signature} takes {count} arguments, {len(values)} given")
+        return [turn(value) for turn, value in zip(converters, values, strict=True)]
+
+    return convert
 
 
 def argument_type(parameter: Parameter) -> Any:
     return ctypes.c_void_p if parameter.type.pointer else _CTYPES[parameter.type.scalar or ""]
 
 
-def converters_of(signature: Signature) -> tuple[Converter, ...]:
-    return tuple(_converter(signature, parameter) for parameter in signature.parameters)
-
-
-def _converter(signature: Signature, parameter: Parameter) -> Converter:
+def _converter(signature: Signature, parameter: Parameter, memory: Memory) -> Converter:
     def explain(fault: str) -> NativeCallError:
         where = f"{signature.name}: parameter '{parameter.name}' ({parameter.type.spelling})"
         return NativeCallError(f"{where} {fault}")
 
-    makers = {"pointer": _pointer, "integer": _integer, "float": _float, "bool": _bool}
+    if parameter.type.pointer:
+        return _pointer(parameter.type.scalar, explain, memory)
+    makers = {"integer": _integer, "float": _float, "bool": _bool}
     return makers[parameter.type.kind](parameter.type.scalar, explain)
 
 
 # *** pointers ***
 
 
-def _pointer(element: str | None, explain: Explain) -> Converter:
+def _pointer(element: str | None, explain: Explain, memory: Memory) -> Converter:
     anything = element not in _DTYPES
+    lies_there = operator.attrgetter(memory.attribute)
 
     def convert(value: Any) -> int | None:
         if value is None or type(value) is int:
             return value
         try:
-            if value.is_cpu and value.is_contiguous() and (anything or value.dtype in _dtypes(element)):
+            if lies_there(value) and value.is_contiguous() and (anything or value.dtype in _dtypes(element)):
                 return value.data_ptr()  # type: ignore[no-any-return]
         except (AttributeError, RuntimeError, NotImplementedError):
             pass  # not a tensor, or one without plain storage: told apart below
-        raise explain(_tensor_fault(value, element))
+        raise explain(_tensor_fault(value, element, memory))
 
     return convert
 
@@ -133,13 +160,13 @@ def _dtypes(element: str | None) -> tuple[Any, ...]:
     return tuple(getattr(torch, name) for name in _DTYPES.get(element or "", ()))
 
 
-def _tensor_fault(value: Any, element: str | None) -> str:
+def _tensor_fault(value: Any, element: str | None, memory: Memory) -> str:
     import torch
 
     if not isinstance(value, torch.Tensor):
         return f"got {_describe(value)}; pass a torch tensor, an address or None"
-    if not value.is_cpu:
-        return f"got a tensor on {value.device}; the kernel reads main memory, call .cpu() first"
+    if not getattr(value, memory.attribute):
+        return f"got a tensor on {value.device}; {memory.advice}"
     accepted = _dtypes(element)
     if accepted and value.dtype not in accepted:
         wanted = " or ".join(map(str, accepted))

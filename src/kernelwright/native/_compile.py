@@ -24,7 +24,7 @@ def compile_source(source: Source, output: Path, *, timeout: float | None = None
     deadline = None if timeout is None else time.monotonic() + timeout
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as name:
         folder = Path(name)
-        (folder / language.file_name).write_bytes(source.text.encode(errors="replace"))
+        (folder / language.file_name).write_bytes((source.text + language.ending).encode(errors="replace"))
         for command in commands:
             _run(command, folder, deadline)
         shutil.copyfile(folder / OUTPUT, output)

@@ -32,7 +32,7 @@ def cpp(text: str, flags: Sequence[str] | str = ()) -> Library:
     `flags` are added to the defaults (-O3 -march=native -fopenmp -std=c++20). Raises CompileError.
     """
     split = shlex.split(flags) if isinstance(flags, str) else flags
-    return load(Source("cpp", text, tuple(split)))
+    return load(Source("cpp", text, tuple(split)), Library)
 
 
 def _commands(source: Source) -> list[list[str]]:

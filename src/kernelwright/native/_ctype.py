@@ -7,7 +7,7 @@ from typing import Literal
 
 from kernelwright.native._tokens import closing, is_word
 
-Kind = Literal["pointer", "integer", "float", "bool", "void", "unknown"]
+Kind = Literal["pointer", "integer", "float", "bool", "void", "stream", "unknown"]
 Aliases = Mapping[str, Sequence[str]]
 
 _RECORDS = {"struct", "enum", "class", "union", "typename"}
@@ -28,8 +28,14 @@ _NAMED = {
     "float16_t": "float16",
     "__bf16": "bfloat16",
     "bfloat16_t": "bfloat16",
+    "half": "float16",
+    "__half": "float16",
+    "__nv_bfloat16": "bfloat16",
+    "nv_bfloat16": "bfloat16",
     "sycl::half": "float16",
     "sycl::ext::oneapi::bfloat16": "bfloat16",
+    "cudaStream_t": "stream",
+    "cudaError_t": "int32",
     "size_t": f"uint{_POINTER_SIZE}",
     "uintptr_t": f"uint{_POINTER_SIZE}",
     "ssize_t": f"int{_POINTER_SIZE}",
@@ -42,6 +48,7 @@ _KINDS: dict[str | None, Kind] = {
     "float64": "float",
     "bool": "bool",
     "void": "void",
+    "stream": "stream",
     # Half precision cannot be passed by value from Python, only pointed to.
     "float16": "unknown",
     "bfloat16": "unknown",

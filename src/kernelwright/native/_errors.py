@@ -21,12 +21,16 @@ class ToolchainError(CompileError):
     """There is no usable compiler; the message says how to get one."""
 
 
+class CudaError(RuntimeError):
+    """The CUDA runtime reported an error when a kernel was launched."""
+
+
 class NativeCallError(TypeError):
     """The arguments do not fit the C function; raised before anything native runs."""
 
 
-class LaunchError(RuntimeError):
-    """The device did not run a kernel to its end."""
+class SyclError(RuntimeError):
+    """The device did not run a SYCL kernel to its end."""
 
 
 def from_log(log: str) -> CompileError:

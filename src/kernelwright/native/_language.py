@@ -15,12 +15,14 @@ class Language:
 
     `identity` says what else than the text decides the machine code: compiler, base flags, processor.
     `commands` gives the programs to run, in order, in a folder holding `file_name`; the last leaves `OUTPUT`.
+    `ending` stands behind the author's text in that file, so that lines keep their numbers.
     """
 
     name: str
     file_name: str
     identity: Callable[[], str]
     commands: Callable[[Source], Sequence[Sequence[str]]]
+    ending: str = ""
 
 
 _languages: dict[str, Language] = {}

@@ -4,7 +4,7 @@ import ctypes
 import difflib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from kernelwright.native._builder import build
 from kernelwright.native._call import bind
@@ -27,6 +27,7 @@ class Library:
     Other Python threads run during a call.
     """
 
+    nothing: ClassVar[str] = NOTHING_TO_CALL
     __kernelwright_source__: Source
     path: Path
 
@@ -36,19 +37,27 @@ class Library:
         self._functions = functions
         self._handle = _open(path)
 
+    @classmethod
+    def read(cls, text: str) -> dict[str, Signature]:
+        """What the text offers for calling, by name."""
+        return signatures(text)
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:
             raise AttributeError(self._unknown(name))
-        function = self._bind(self._functions[name])
+        foreign = self._find(name)  # also when muted: what is not there must not seem to be
+        function = self._bind(self._functions[name], silent() if is_muted() else foreign)
         self.__dict__[name] = function  # the next access finds it without coming here
         return function
 
-    def _bind(self, signature: Signature) -> Callable[..., Any]:
+    def _find(self, name: str) -> Any:
         try:
-            foreign = self._handle[signature.name]
+            return self._handle[name]
         except AttributeError:
-            raise AttributeError(f"{signature.name} stands in the text, but the library does not export it") from None
-        return bind(signature, silent() if is_muted() else foreign)
+            raise AttributeError(f"{name} stands in the text, but the library does not export it") from None
+
+    def _bind(self, signature: Signature, foreign: Any) -> Callable[..., Any]:
+        return bind(signature, foreign)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._functions})
@@ -59,8 +68,8 @@ class Library:
     def __deepcopy__(self, memo: dict[int, Any]) -> "Library":
         return self  # code has no state of its own to copy
 
-    def __reduce__(self) -> tuple[Callable[[Source], "Library"], tuple[Source]]:
-        return load, (self.__kernelwright_source__,)
+    def __reduce__(self) -> tuple[Callable[..., "Library"], tuple[Source, type["Library"]]]:
+        return load, (self.__kernelwright_source__, type(self))
 
     def _unknown(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._functions, n=1)
@@ -68,12 +77,15 @@ class Library:
         return f'no extern "C" function {name!r};{question} the library has: {", ".join(self._functions)}'
 
 
-def load(source: Source) -> Library:
+L = TypeVar("L", bound=Library)
+
+
+def load(source: Source, kind: type[L]) -> L:
     """Build `source` and open the library, after making sure there is something in it to call."""
-    functions = signatures(source.text)
+    functions = kind.read(source.text)
     if not functions:
-        raise CompileError(NOTHING_TO_CALL)
-    return Library(source, build(source), functions)
+        raise CompileError(kind.nothing)
+    return kind(source, build(source), functions)
 
 
 def _open(path: Path) -> ctypes.CDLL:

@@ -12,8 +12,14 @@ from kernelwright.native._tokens import closing, is_word, tokens
 _SYCL_PROPERTY = "SYCL_EXT_ONEAPI_FUNCTION_PROPERTY"
 # Each of these is followed by a parenthesis that says nothing about how arguments are passed.
 _ANNOTATIONS = frozenset(
-    {"__attribute__", "__attribute", "__declspec", "alignas", "noexcept", "throw", "_Pragma", "__asm__", _SYCL_PROPERTY}
+    f"""
+    {_SYCL_PROPERTY} __attribute__ __attribute __declspec alignas noexcept throw _Pragma __asm__
+    __launch_bounds__ __cluster_dims__ __maxnreg__
+    """.split()
 )
+# CUDA's words for where a function runs: kernels are started from outside, device functions are not.
+_KERNEL, _DEVICE, _HOST = "__global__", "__device__", "__host__"
+_PLACES = frozenset({_KERNEL, _DEVICE, _HOST})
 # Functions so marked are not exported, or only where something inside the library uses them.
 _INLINE = {"inline", "__inline", "__inline__", "__forceinline"}
 _LOCAL = frozenset({"static", "constexpr", "consteval", *_INLINE})
@@ -28,12 +34,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """One function that can be called from outside. `dimensions`: of the range a SYCL kernel is launched over."""
+    """One function that can be called from outside.
+
+    `kernel`: of CUDA, which has to be launched. `dimensions`: of the range a SYCL kernel is launched over, else 0.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: CType
-    dimensions: int | None = None
+    kernel: bool = False
+    dimensions: int = 0
 
     def __str__(self) -> str:
         inside = ", ".join(f"{parameter.type.spelling} {parameter.name}" for parameter in self.parameters)
@@ -112,8 +122,9 @@ def _stop(items: Sequence[str], start: int) -> int:
 def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
     if head[:2] == ["extern", '"C"']:
         head = head[2:]
-    plain = _without_annotations(head)
-    if "(" not in plain or _LOCAL.intersection(plain):
+    marked = _without_annotations(head)
+    plain = [token for token in marked if token not in _PLACES]
+    if "(" not in plain or _LOCAL.intersection(plain) or _only_on_device(marked):
         return None
     start = plain.index("(")
     end = closing(plain, start)
@@ -121,15 +132,20 @@ def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
         return None
     parameters = _parameters(plain[start + 1 : end], aliases)
     returns = _return_tokens(plain[: start - 1], plain[end + 1 :])
-    return Signature(plain[start - 1], parameters, read_type(returns, aliases), _dimensions(head))
+    kind = {"kernel": _KERNEL in marked, "dimensions": _dimensions(head)}
+    return Signature(plain[start - 1], parameters, read_type(returns, aliases), **kind)
 
 
-def _dimensions(head: Sequence[str]) -> int | None:
+def _dimensions(head: Sequence[str]) -> int:
     """What a SYCL property says: `nd_range_kernel<2>` has two."""
     if _SYCL_PROPERTY not in head or "nd_range_kernel" not in head:
-        return None
+        return 0
     said = head[head.index("nd_range_kernel") + 2 :][:1]
-    return int(said[0]) if said and said[0] in ("1", "2", "3") else None
+    return int(said[0]) if said and said[0] in ("1", "2", "3") else 0
+
+
+def _only_on_device(marked: Sequence[str]) -> bool:
+    return _DEVICE in marked and _HOST not in marked
 
 
 def _without_annotations(head: Sequence[str]) -> list[str]:

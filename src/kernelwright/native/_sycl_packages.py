@@ -12,13 +12,10 @@ from kernelwright.native._build_cache import cache_dir
 from kernelwright.native._errors import CompileError, ToolchainError
 from kernelwright.native._toolchain import toolchain
 
-SYCL_VARIABLE, TOOLS = "KERNELWRIGHT_SYCL", "KERNELWRIGHT_TOOLS"
-# The variables that name folders which a process must see to compile and run SYCL.
-FOLDERS = (SYCL_VARIABLE, TOOLS)
 SYCL_INSTALL = "pip install 'kernelwright[sycl]'"
 HERE = Path(__file__).parent
 COMPILER, LAUNCHER = HERE / "_sycl_compiler.cpp", HERE / "_sycl_launcher.cpp"
-NEEDED = (
+HEADER, RUNTIME, JIT, LOADER, DRIVER = NEEDED = (
     "include/sycl/sycl.hpp",
     "lib/libsycl.so",
     "lib/libsycl-jit.so",
@@ -29,54 +26,29 @@ NEEDED = (
 
 @dataclass(frozen=True)
 class SyclPackages:
-    """An installation of the SYCL packages: the folder that holds their `include` and `lib`."""
+    """The packages installed in a Python environment: `root` holds their `include` and `lib`."""
 
     root: Path
 
     @property
-    def libraries(self) -> Path:
-        return self.root / "lib"
-
-    @property
-    def loader(self) -> Path:
-        """The library through which drivers are found."""
-        return self.libraries / "libOpenCL.so.1"
-
-    @property
     def driver(self) -> Path:
         """Intel's OpenCL driver for processors."""
-        return self.libraries / "libintelocl.so"
+        return self.root / DRIVER
 
     @property
     def version(self) -> str:
-        """The names and sizes of what decides the machine code."""
+        """The names and sizes of what decides the machine code; names carry version numbers."""
         files = [(self.root / name).resolve() for name in NEEDED[1:]]
         return ", ".join(f"{file.name} {file.stat().st_size}" for file in files)
 
 
 def sycl_packages() -> SyclPackages:
-    """The packages in `$KERNELWRIGHT_SYCL` if that is set, else in this Python environment."""
-    chosen = os.environ.get(SYCL_VARIABLE)
-    root = Path(chosen or sys.prefix)
-    missing = [name for name in NEEDED if not (root / name).exists()]
-    if not missing:
-        return SyclPackages(root)
-    if chosen:
-        raise ToolchainError(f"{SYCL_VARIABLE} is {chosen!r}, where {missing[0]} is missing; correct it or unset it")
-    raise ToolchainError(f"SYCL is not installed ({missing[0]} is missing); run `{SYCL_INSTALL}`")
-
-
-def tools_dir() -> Path:
-    """Where our compiled host programs lie. A process that cannot see the cache is told by `$KERNELWRIGHT_TOOLS`."""
-    told = os.environ.get(TOOLS)
-    return Path(told) if told else cache_dir() / "tools"
-
-
-def folders() -> dict[str, str]:
-    """The environment of a process that compiles or runs SYCL without seeing this one's."""
-    tools_dir().mkdir(parents=True, exist_ok=True)
-    chosen = os.environ.get(SYCL_VARIABLE)
-    return {TOOLS: str(tools_dir())} | ({SYCL_VARIABLE: os.path.abspath(chosen)} if chosen else {})
+    """The packages in this Python environment; raises ToolchainError where one is missing."""
+    root = Path(sys.prefix)
+    missing = next((name for name in NEEDED if not (root / name).exists()), None)
+    if missing:
+        raise ToolchainError(f"SYCL is not installed ({root / missing} is missing); run `{SYCL_INSTALL}`")
+    return SyclPackages(root)
 
 
 @dataclass(frozen=True)
@@ -88,6 +60,11 @@ class SyclTools:
     launcher: Path
 
 
+def tools_dir() -> Path:
+    """Where our compiled host programs lie."""
+    return cache_dir() / "tools"
+
+
 def sycl_tools() -> SyclTools:
     """The host programs, compiled now if they are not there yet."""
     return _tools(sycl_packages(), tools_dir())
@@ -95,12 +72,12 @@ def sycl_tools() -> SyclTools:
 
 @functools.cache
 def _tools(packages: SyclPackages, folder: Path) -> SyclTools:
-    parts = (COMPILER.read_text(), LAUNCHER.read_text(), packages.version)
+    parts = (COMPILER.read_text(), LAUNCHER.read_text(), str(packages.root), packages.version)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     tools = SyclTools(key, folder / f"sycl-compiler-{key}", folder / f"sycl-launcher-{key}.so")
-    _make(LAUNCHER, tools.launcher, ["-shared", "-fPIC", "-ldl"])
-    include, libraries = f"-I{packages.root / 'include'}", packages.libraries
-    _make(COMPILER, tools.compiler, [include, "-w", f"-L{libraries}", "-lsycl", f"-l:{packages.loader.name}"])
+    _make(LAUNCHER, tools.launcher, ["-shared", "-fPIC", f'-DDRIVER="{packages.driver}"', "-ldl"])
+    options = [f"-I{packages.root / 'include'}", "-w", f"-L{packages.root / 'lib'}", "-lsycl", "-l:libOpenCL.so.1"]
+    _make(COMPILER, tools.compiler, options)
     return tools
 
 

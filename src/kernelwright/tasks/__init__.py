@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kernelwright.tasks._case import DEFAULT_FAMILIES, FAMILIES, Case
 from kernelwright.tasks._error import TaskError
 from kernelwright.tasks._fit import Shrunk, shrink
+from kernelwright.tasks._flaws import FLAWS
 from kernelwright.tasks._input_spec import DTYPES, LAYOUTS, InputSpec
 from kernelwright.tasks._load import load_task
 from kernelwright.tasks._size import input_bytes
@@ -22,6 +23,7 @@ __all__ = [
     "DEFAULT_FAMILIES",
     "DTYPES",
     "FAMILIES",
+    "FLAWS",
     "LAYOUTS",
     "LIBRARIES",
     "MODES",

@@ -12,14 +12,16 @@ class TaskError(Exception):
         what: One sentence.
         where: File, file:line, or the place inside a file; empty where the text has no place.
         fix: What to do next; empty where nothing better than `what` can be said.
+        flaws: Names in `FLAWS`, where the task is too weak to judge a kernel by; empty where it is merely unusable.
     """
 
-    def __init__(self, what: str, where: str = "", fix: str = "") -> None:
-        # All three travel in `args`, so that the error survives pickling between processes.
-        super().__init__(what, where, fix)
+    def __init__(self, what: str, where: str = "", fix: str = "", flaws: tuple[str, ...] = ()) -> None:
+        # All of them travel in `args`, so that the error survives pickling between processes.
+        super().__init__(what, where, fix, flaws)
         self.what = what
         self.where = where
         self.fix = fix
+        self.flaws = flaws
 
     def __str__(self) -> str:
         sentence = f"{self.where}: {self.what}" if self.where else self.what
@@ -34,7 +36,7 @@ def located(where: str) -> Iterator[None]:
     except TaskError as error:
         if error.where:
             raise
-        raise TaskError(error.what, where, error.fix) from error
+        raise TaskError(error.what, where, error.fix, error.flaws) from error
 
 
 @contextmanager
@@ -43,7 +45,7 @@ def about(subject: str) -> Iterator[None]:
     try:
         yield
     except TaskError as error:
-        raise TaskError(f"{subject}: {error.what}", error.where, error.fix) from error
+        raise TaskError(f"{subject}: {error.what}", error.where, error.fix, error.flaws) from error
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

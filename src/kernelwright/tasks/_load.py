@@ -1,8 +1,9 @@
 """From what a user names (a file, a folder, a suite's id) to a task.
 
-Knows files and the KernelBench form. Task folders are read in `_folder.py`.
+Knows files and the KernelBench form. Task folders are read in `_folder.py`, suites in `suites/`.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,17 +17,31 @@ from kernelwright.tasks._task import Task
 Setting = str | int | float | bool
 
 
-def load_task(spec: str | Path, *, constants: Mapping[str, Setting] | None = None, mode: str | None = None) -> Task:
+# A suite's problem, such as `kernelbench:1/19`.
+_SUITE_PROBLEM = re.compile(r"[A-Za-z][\w-]*:")
+
+
+def load_task(
+    spec: str | Path,
+    *,
+    constants: Mapping[str, Setting] | None = None,
+    mode: str | None = None,
+    suite_dir: Path | None = None,
+) -> Task:
     """The task that `spec` names.
 
     Args:
-        spec: A Python file in KernelBench form, a task folder (or its `task.toml`), or `suite:ID`.
+        spec: A Python file in KernelBench form, a task folder (or its `task.toml`), or a suite's problem
+            (`kernelbench:1/19`).
         constants: Other values for top-level constants or dims; text is read as a Python literal.
         mode: `train` or `eval` in place of what the task says.
+        suite_dir: Where suites lie, in place of the usual places.
     """
-    if isinstance(spec, str) and spec.startswith("suite:"):
-        what = f"no suite named {spec.removeprefix('suite:')!r} is known here."
-        raise TaskError(what, spec, "Name a .py file or a task folder.")
+    if isinstance(spec, str) and _SUITE_PROBLEM.match(spec) and not Path(spec).exists():
+        # Suites bring readers of several formats, which a plain file does not need.
+        from kernelwright.tasks.suites import load_problem
+
+        return load_problem(spec, constants=constants, mode=mode, suite_dir=suite_dir)
     path = Path(spec)
     with located(str(path)):
         return _load_path(path, dict(constants or {}), mode)
@@ -45,12 +60,17 @@ def _load_path(path: Path, constants: dict[str, Setting], mode: str | None) -> T
 
 def _load_file(path: Path, constants: dict[str, Setting], mode: str) -> Task:
     _check_is_python(path)
-    reference = Reference.parse(read_text(path), str(path))
+    return task_from_text(read_text(path), path.stem, str(path), constants, mode)
+
+
+def task_from_text(text: str, name: str, where: str, constants: Mapping[str, Setting], mode: str) -> Task:
+    """A task from a text in KernelBench form; `where` is what messages call it."""
+    reference = Reference.parse(text, where)
     reference.require("Model", "get_inputs", "get_init_inputs")
     reference = with_constants(reference, constants)
     case = Case("given")
     near = neighbours(case, changeable_sizes(reference))
-    return Task(path.stem, reference.text, (case,), mode=mode, neighbours=near, origin=str(path))
+    return Task(name, reference.text, (case,), mode=mode, neighbours=near, origin=where)
 
 
 def _check_is_python(path: Path) -> None:

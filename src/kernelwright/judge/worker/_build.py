@@ -1,13 +1,14 @@
-"""The compiler's worker: text in, a shared library's bytes out, in a cage like the candidate's."""
+"""The compiler's worker: text in, a library's bytes out, or the other way round; in a cage like the candidate's."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
 from kernelwright import native
-from kernelwright.judge._channel import Channel
+from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge.worker._driver import failure
 
 
@@ -16,11 +17,32 @@ def main(channel: Channel) -> None:
     if not os.path.isdir(os.environ["TMPDIR"]):
         os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
     message, fds = channel.receive_fds()
+    os.environ.update(message["settings"])
     try:
-        size = _build(native.Source(**message["source"]), message["timeout"], fds[0])
-        channel.send({"op": "built", "bytes": size})
+        channel.send(_list(message, *fds) if message["op"] == "list" else _compile(message, *fds))
     except Exception as error:
         channel.send(failure(error))
+
+
+def _compile(message: Message, target: int) -> Message:
+    size = _build(native.Source(**message["source"]), message["timeout"], target)
+    return {"op": "built", "bytes": size}
+
+
+def _list(message: Message, library: int, target: int) -> Message:
+    """Has a program print what it finds in a library."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "kernel.so").write_bytes(os.pread(library, os.fstat(library).st_size, 0))
+        subprocess.run(
+            [*message["command"], "kernel.so"],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=target,
+            stderr=subprocess.DEVNULL,
+            timeout=message["timeout"],
+            check=True,
+        )
+    return {"op": "listed"}
 
 
 def _build(source: native.Source, timeout: float, target: int) -> int:

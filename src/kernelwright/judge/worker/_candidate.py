@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from kernelwright import native
 from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._tree import decode
 from kernelwright.judge.worker._driver import Driver
+from kernelwright.judge.worker._interpreter import interpret
 from kernelwright.judge.worker._tensors import Mapping
 
 
@@ -26,18 +27,35 @@ class Candidate(Driver):
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
         self._model: torch.nn.Module | None = None
+        self._launches: Callable[[], int] = int
 
     def do_load(self, message: Message) -> Message:
-        native.set_builder(self._ask_for_build)
         if message["mute"]:
             native.mute()
-        module = _import(message["source"])
-        if not hasattr(module, "ModelNew"):
-            raise NameError("the candidate defines no class ModelNew")
+        if message["interpret"]:
+            self._launches = interpret(mute=message["mute"])
+        module = self._import(message["source"])
         model = module.ModelNew(*decode(message["init"], []))
         self._model = model.train(message["mode"] == "train") if isinstance(model, torch.nn.Module) else model
         self.forward = model
         return {"op": "loaded", "weights": _weight_shapes(model)}
+
+    def do_import(self, message: Message) -> Message:
+        """Imports the candidate, so that what it compiles then is compiled, and goes no further."""
+        self._import(message["source"])
+        return {"op": "imported"}
+
+    def _import(self, source: str) -> Any:
+        native.set_builder(self._ask_for_build)
+        module = _import(source)
+        if not hasattr(module, "ModelNew"):
+            raise NameError("the candidate defines no class ModelNew")
+        return module
+
+    def do_survey(self, message: Message) -> Message:
+        before = self._launches()
+        answer = super().do_survey(message)
+        return {**answer, "launches": self._launches() - before}
 
     def do_weights(self, message: Message, fd: int) -> Message:
         """Copies weights by name into the model, in place: who packed earlier ones must notice."""

@@ -18,6 +18,7 @@ import torch
 
 from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._tree import decode
+from kernelwright.judge.worker._survey import survey
 from kernelwright.judge.worker._tensors import Mapping, describe_tree, exact_tensor, glance, span
 
 POISON = 0xFF
@@ -81,6 +82,12 @@ class Driver:
         self._result = self.forward(*self._arguments)
         return {"op": "done", "n": message["n"], **self._described()}
 
+    def do_survey(self, message: Message) -> Message:
+        """One call, watched by torch's own profiler: which operators compute, on how many elements."""
+        forward = self.forward
+        assert forward is not None
+        return {"op": "surveyed", "operators": survey(lambda: forward(*self._arguments))}
+
     def _described(self) -> Message:
         """Where the result lies; before anything else, a glance at it: it must not change any more."""
         early = [glance(tensor, self._places) for tensor in _tensors_of(self._result)]
@@ -141,6 +148,7 @@ def failure(error: BaseException) -> Message:
         "op": "failed",
         "kind": getattr(error, "kind", None) or _kind(error),
         "fix": str(getattr(error, "fix", "")),
+        "flaw": str(getattr(error, "flaw", "")),
         "type": type(error).__name__,
         "message": str(error)[:4000],
         "log": str(getattr(error, "log", ""))[: 1 << 20],

@@ -19,6 +19,7 @@ import torch
 from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._memory import NUMPY
 from kernelwright.judge._tree import Tree, decode, encode, foreign
+from kernelwright.judge.worker import _operations
 from kernelwright.judge.worker._driver import Driver, failure
 from kernelwright.judge.worker._families import apply_family
 from kernelwright.judge.worker._tensors import dtype_name, exact_tensor, pack
@@ -35,9 +36,10 @@ class BrokenTask(Exception):
 
     kind = "broken"
 
-    def __init__(self, what: str, fix: str) -> None:
+    def __init__(self, what: str, fix: str, flaw: str = "") -> None:
         super().__init__(what)
         self.fix = fix
+        self.flaw = flaw
 
 
 class Reference(Driver):
@@ -214,10 +216,12 @@ class Reference(Driver):
             raise BrokenTask(
                 "the reference draws random numbers in forward, so no answer is right twice",
                 'judge it in eval mode (--mode eval, or mode = "eval" in task.toml), or remove the random operator',
+                "stochastic",
             )
         raise BrokenTask(
             "the reference gives another answer when called again with the same inputs",
             "remove what it carries from call to call, or what it leaves to chance",
+            "stateful",
         )
 
     def _leaves_of_call(self) -> list[torch.Tensor]:
@@ -266,6 +270,17 @@ class Reference(Driver):
         finally:
             leaf[place] = old
         return sum(int((new != was).sum()) for new, was in zip(changed, base, strict=True) if new.shape == was.shape)
+
+    def do_operations(self, message: Message) -> Message:
+        """How many floating point operations the staged inputs ask for."""
+        return {"op": "counted", **_operations.count(lambda: self._model(*self._arguments))}
+
+    def do_flop_ceiling(self, message: Message) -> Message:
+        """How fast this machine can multiply and add at all."""
+        library = ctypes.CDLL(message["library"])
+        library.kernelwright_flops.restype = ctypes.c_double
+        library.kernelwright_flops.argtypes = (ctypes.c_double,)
+        return {"op": "measured", "flops_per_second": library.kernelwright_flops(message["seconds"])}
 
     def do_ceilings(self, message: Message) -> Message:
         """How fast this machine can move bytes at all, by size of the working set."""

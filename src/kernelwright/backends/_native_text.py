@@ -1,11 +1,13 @@
-"""Finds the places of a candidate's native text that deserve a look, by family. Judges nothing."""
+"""Finds the places of a candidate's native code that deserve a look. Goes by words; judges nothing."""
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kernelwright.backends._names import parse
 
+INLINE = "torch.utils.cpp_extension.load_inline"
+CUDA_SOURCES = 2
 _WORTH_A_LOOK = {
     "native-asm": r"\b__asm__\b|\basm\b",
     "native-clock": r"\bstd::chrono\b|\bclock_gettime\b|\b__?rdtscp?\b|\bomp_get_wtime\b",
@@ -21,10 +23,16 @@ _WORTH_A_LOOK = {
 }
 
 
-def screen_native(candidate_text: str) -> Iterator[str]:
-    """`family:line` for the native text inside the candidate, lines counted in the candidate's file."""
+def is_inline_cuda(origin: str, call: ast.Call) -> bool:
+    """Whether this call hands CUDA to PyTorch's extension loader, by name or as the third argument."""
+    named = any(keyword.arg == "cuda_sources" for keyword in call.keywords)
+    return origin == INLINE and (named or len(call.args) > CUDA_SOURCES)
+
+
+def screen_native(candidate_text: str, more: Mapping[str, str] | None = None) -> Iterator[str]:
+    """`family:line` for the native code inside the candidate, lines counted in its file; `more`: patterns by family."""
     for first_line, text in _native_texts(candidate_text):
-        for family, pattern in _WORTH_A_LOOK.items():
+        for family, pattern in {**_WORTH_A_LOOK, **(more or {})}.items():
             lines = {first_line + text.count("\n", 0, match.start()) for match in re.finditer(pattern, text)}
             yield from (f"{family}:{line}" for line in sorted(lines))
 

@@ -1,0 +1,64 @@
+"""CUDA for NVIDIA GPUs, compiled by `kernelwright.native` or by PyTorch's own extension loader."""
+
+import ast
+
+from kernelwright import native
+from kernelwright.backends._backend import Availability, Backend, Scope
+from kernelwright.backends._device import more, without_device
+from kernelwright.backends._names import Names, parse
+from kernelwright.backends._native_text import is_inline_cuda, screen_native
+from kernelwright.backends._registry import register
+
+_NATIVE = "kernelwright.native.cuda"
+# The smallest program that needs everything a candidate may: both compilers, the headers, the runtime, the linker.
+_PROBE = native.Source("cuda", 'extern "C" __global__ void probe(float* x) { x[threadIdx.x] = 0; }')
+_WORTH_A_LOOK = {
+    "cuda-l2": r"\bcudaAccessPolicyWindow|\bcudaLimitPersistingL2\w*|\bcudaCtxResetPersistingL2\w*",
+    "cuda-library": r"\bcu(?:blas|dnn|fft|rand|solver|sparse|tensor)\w*",
+    "cuda-memory": r"\bcuda(?:Malloc|HostAlloc|HostRegister|Free)\w*",
+    "cuda-streams": r"\bcuda(?:Stream(?:Create|Begin|End)|Graph|Event|LaunchHostFunc)\w*",
+}
+
+
+@register
+class Cuda(Backend):
+    """CUDA text in the candidate, called through its `extern "C"` launchers and kernels."""
+
+    name = "cuda"
+
+    def available(self) -> Availability:
+        try:
+            found, architecture = native.nvcc(), native.architecture()
+            native.BuildCache(native.cache_dir() / "build").get(_PROBE)
+        except native.CompileError as fault:
+            return Availability(False, fault.headline, _fix(fault))
+        except OSError as fault:
+            return Availability(False, f"cannot build: {fault}", "export KERNELWRIGHT_CACHE=$(mktemp -d)")
+        does = f"candidates are compiled for {architecture}, not run and not checked: {without_device()}"
+        return Availability(True, f"{found.version} at {found.path}; {does}", more=more())
+
+    def recognises(self, candidate_text: str) -> bool:
+        tree = parse(candidate_text)
+        return tree is not None and any(_compiles_cuda(*call) for call in Names(tree).calls(tree))
+
+    def scope(self) -> Scope:
+        return Scope.COMPILED
+
+    def unfit(self, candidate_text: str) -> str:
+        tree = parse(candidate_text)
+        if tree is None or not any(is_inline_cuda(*call) for call in Names(tree).calls(tree)):
+            return ""
+        return f"its CUDA is built by torch's load_inline, which cannot be done here: {without_device()}"
+
+    def screen(self, candidate_text: str) -> tuple[str, ...]:
+        return (*super().screen(candidate_text), *screen_native(candidate_text, _WORTH_A_LOOK))
+
+
+def _fix(fault: native.CompileError) -> str:
+    if "KERNELWRIGHT_CUDA_ARCH" in fault.headline:
+        return "unset KERNELWRIGHT_CUDA_ARCH"
+    return native.nvcc_fix() if isinstance(fault, native.ToolchainError) else native.install_command()
+
+
+def _compiles_cuda(origin: str, call: ast.Call) -> bool:
+    return origin == _NATIVE or is_inline_cuda(origin, call)

@@ -1,0 +1,79 @@
+"""Triton kernels. With no GPU they run in Triton's interpreter: checked on CPU tensors, not timed."""
+
+import ast
+import importlib.util
+from collections.abc import Iterator
+from importlib import metadata
+
+from kernelwright.backends._backend import Availability, Backend, Scope
+from kernelwright.backends._device import more, without_device
+from kernelwright.backends._names import Names, parse
+from kernelwright.backends._registry import register
+
+INSTALL = "pip install 'kernelwright[triton]'"
+_JIT = frozenset({"triton.jit", "triton.runtime.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit"})
+# What a kernel's body may name on a GPU; the interpreter, being Python, would run anything.
+_LANGUAGE = ("triton", "range", "len", "min", "max", "abs", "int", "float", "bool", "print", "tuple", "isinstance")
+
+
+@register
+class Triton(Backend):
+    """Python with functions under `@triton.jit`, launched as `kernel[grid](...)`."""
+
+    name = "triton"
+
+    def available(self) -> Availability:
+        if importlib.util.find_spec("triton") is None:
+            return Availability(False, "triton is not installed", INSTALL)
+        does = f"candidates are checked in its interpreter, not timed: {without_device()}"
+        return Availability(True, f"triton {_version()}; {does}", more=more())
+
+    def recognises(self, candidate_text: str) -> bool:
+        tree = parse(candidate_text)
+        if tree is None:
+            return False
+        names = Names(tree)
+        return any(origin in _JIT for origin, _ in names.calls(tree)) or any(_kernels(tree, names))
+
+    def scope(self) -> Scope:
+        return Scope.CHECKED
+
+    def screen(self, candidate_text: str) -> tuple[str, ...]:
+        return (*super().screen(candidate_text), *_foreign_to_kernels(candidate_text))
+
+
+def _version() -> str:
+    try:
+        return metadata.version("triton")
+    except metadata.PackageNotFoundError:
+        return "of unknown version"
+
+
+def _kernels(tree: ast.AST, names: Names) -> Iterator[ast.FunctionDef]:
+    """The functions under a decorator that makes kernels of them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(_is_jit(mark, names) for mark in node.decorator_list):
+            yield node
+
+
+def _is_jit(mark: ast.expr, names: Names) -> bool:
+    return names.of(mark.func if isinstance(mark, ast.Call) else mark) in _JIT
+
+
+def _foreign_to_kernels(candidate_text: str) -> Iterator[str]:
+    """`python-in-kernel:line` where a kernel names something that no GPU compiler would take."""
+    tree = parse(candidate_text) or ast.Module([], [])
+    names = Names(tree)
+    lines = {
+        node.lineno
+        for kernel in _kernels(tree, names)
+        for statement in kernel.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute | ast.Call) and _is_foreign(names.of(node) or "")
+    }
+    yield from (f"python-in-kernel:{line}" for line in sorted(lines))
+
+
+def _is_foreign(origin: str) -> bool:
+    first = origin.partition(".")[0].partition("(")[0]
+    return bool(first) and first not in _LANGUAGE

@@ -1,0 +1,280 @@
+"""`kernelwright bench`: judge a folder of solutions for a suite, and say what they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kernelwright.cli._eval import FIT_SECONDS, BaselineOption, LimitOption, baselines_from, limits_from
+from kernelwright.cli._failure import CANNOT_JUDGE, UsageError, write_text
+from kernelwright.cli._journal import Journal, Record, key
+from kernelwright.cli._progress import progress
+from kernelwright.cli._selection import selected
+from kernelwright.cli._suites import SuiteDirOption
+from kernelwright.judge import InfraError, Judge, Status, Verdict, fit, source_hash
+from kernelwright.report import Bench, Fate, Result, attempts, summary_rows, to_csv, to_json, to_markdown
+from kernelwright.tasks import Task, TaskError
+from kernelwright.tasks.suites import Problem, Quality, Solution, Suite, find_solutions
+
+HELP = "Judge a folder of solutions for a suite: correctness, fast_p, means with intervals. Resumable. Exit 0 or 2."
+MOST_FAULTS = 3
+
+SuiteArgument = Annotated[
+    list[str], typer.Argument(help="What to judge: kernelbench, kernelbench:1, kernelbench:1/19.")
+]
+
+
+def run(
+    suite: SuiteArgument,
+    solutions: Annotated[Path, typer.Option("--solutions", help="Folder of solutions, in KernelBench's run layout.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write; SOLUTIONS/judged if not said.")] = None,
+    baseline: BaselineOption = "eager",
+    quality: Annotated[
+        Path | None, typer.Option("--quality", help="A file by `suites audit`, for the clean set.")
+    ] = None,
+    attempted: Annotated[
+        bool, typer.Option("--attempted", help="Count only problems that have a solution, not all that were named.")
+    ] = False,
+    fit_machine: Annotated[bool, typer.Option("--fit", help="Shrink every task to this machine first.")] = False,
+    mode: Annotated[str | None, typer.Option(help="Put the models in train or eval mode.")] = None,
+    untimed: Annotated[bool, typer.Option("--untimed", help="Check only; do not time.")] = False,
+    suite_dir: SuiteDirOption = None,
+    limit: LimitOption = None,
+) -> None:
+    found, problems = selected(suite, suite_dir)
+    audited = _audited(quality, found)
+    answers = find_solutions(solutions, problems)
+    if attempted:
+        answered = {solution.problem for solution in answers.found}
+        problems = [problem for problem in problems if problem.id in answered]
+    folder = out or solutions / "judged"
+    settings = _Settings(_baselines(baseline), fit_machine, mode, not untimed)
+    console = Console(highlight=False)
+    if answers.others:
+        console.print(f"[dim]left out: {len(answers.others)} files that answer none of these problems[/]")
+    journal = Journal(folder / "verdicts.jsonl")
+    with Judge(limits=limits_from(limit or []), baselines=settings.baselines) as judge:
+        records = _judged(_Court(judge, settings, journal), problems, answers.found, console)
+        context = _context(" ".join(suite), found, settings, judge) | _clean_by(audited)
+    bench = _bench(problems, records, settings, audited, context)
+    _write(bench, folder)
+    _show(console, bench, folder)
+    if records and all(record["fate"] == Fate.UNJUDGED for record in records):
+        raise UsageError(f"nothing could be judged: {records[0]['message']}", "see report.md for each problem")
+
+
+@dataclass(frozen=True)
+class _Settings:
+    baselines: tuple[str, ...]
+    fit: bool
+    mode: str | None
+    timed: bool
+
+
+def _baselines(text: str) -> tuple[str, ...]:
+    """Eager comes first, asked for or not: the judge times it always, and it chooses between samples."""
+    return tuple(dict.fromkeys(["eager", *baselines_from(text)]))
+
+
+def _audited(path: Path | None, suite: Suite) -> Quality | None:
+    if path is None:
+        return None
+    quality = Quality.read(path)
+    if quality.suite != suite.name:
+        raise UsageError(f"{path} is about {quality.suite}, not {suite.name}", "give the quality file of this suite")
+    return quality
+
+
+# Judging
+
+
+def _judged(
+    court: _Court, problems: Iterable[Problem], solutions: tuple[Solution, ...], console: Console
+) -> list[Record]:
+    records: list[Record] = []
+    try:
+        with progress("judging", len(solutions)) as bar:
+            for problem in problems:
+                mine = [solution for solution in solutions if solution.problem == problem.id]
+                bar.now(problem.address)
+                records += court.hear(problem, mine) if mine else []
+                bar.advance(len(mine))
+    except KeyboardInterrupt:
+        console.print("[bold red]Stopped:[/] every verdict so far is kept; run the same command to go on.")
+        raise typer.Exit(CANNOT_JUDGE) from None
+    return records
+
+
+class _Court:
+    """Hears the solutions of one problem after the other, and writes down every verdict before it counts."""
+
+    def __init__(self, judge: Judge, settings: _Settings, journal: Journal) -> None:
+        self._judge, self._settings, self._journal = judge, settings, journal
+        self._faults = 0
+
+    def hear(self, problem: Problem, solutions: list[Solution]) -> list[Record]:
+        """A record for each solution and variant. After a rejection the other variants need not be tried."""
+        pleas = [(solution, _text(solution.path)) for solution in solutions]
+        try:
+            tasks = problem.tasks(mode=self._settings.mode)
+        except TaskError as error:
+            return [{**self._blank(solution, text, 1, None), **_refusal(error)} for solution, text in pleas]
+        records: list[Record] = []
+        for variant, task in enumerate(tasks, start=1):
+            ready = _Ready(self._judge, task, fitted=self._settings.fit)
+            heard = [(plea, self._one(ready, *plea, variant)) for plea in pleas]
+            ready.close()
+            records += [record for _, record in heard]
+            pleas = [plea for plea, record in heard if record["fate"] != Fate.REJECTED]
+        return records
+
+    def _one(self, ready: _Ready, solution: Solution, text: str, variant: int) -> Record:
+        blank = self._blank(solution, text, variant, ready.task)
+        known = self._journal.get(key(blank))
+        if known is not None:
+            # The same text for the same task: only its name may have changed.
+            return {**known, "sample": solution.sample, "file": blank["file"]}
+        record = {**blank, **self._verdict(ready, text)}
+        self._journal.append(record)
+        return record
+
+    def _verdict(self, ready: _Ready, text: str) -> Record:
+        try:
+            task, changes = ready.get()
+            verdict = self._judge.judge(task, text, timed=self._settings.timed)
+        except TaskError as error:
+            return _refusal(error)
+        except InfraError as error:
+            self._faults += 1
+            if self._faults >= MOST_FAULTS:
+                raise
+            return {"fate": str(Fate.UNJUDGED), "status": str(Status.INFRA), "message": str(error)}
+        self._faults = 0
+        return {**_told(verdict), "changes": changes, "judged": task.hash}
+
+    def _blank(self, solution: Solution, text: str, variant: int, task: Task | None) -> Record:
+        return {
+            "format": 1,
+            "problem": solution.problem,
+            "variant": variant,
+            "sample": solution.sample,
+            "file": str(solution.path),
+            "task": task.hash if task else "",
+            "candidate": source_hash(text),
+            "fit": self._settings.fit,
+            "timed": self._settings.timed,
+            "baselines": list(self._settings.baselines),
+            "date": date.today().isoformat(),
+            "speedup": {},
+            "flaws": [],
+            "changes": [],
+        }
+
+
+class _Ready:
+    """A task made ready when the first solution asks for it: at one size for all, and refused once for all."""
+
+    def __init__(self, judge: Judge, task: Task, *, fitted: bool) -> None:
+        self.task, self._judge, self._fitted = task, judge, fitted
+        self._smaller: tuple[Task, list[str]] | None = None
+        self._refusal: TaskError | None = None
+
+    def get(self) -> tuple[Task, list[str]]:
+        if self._refusal is not None:
+            raise self._refusal
+        try:
+            if self._smaller is None:
+                fits = fit(self._judge, self.task, seconds=FIT_SECONDS) if self._fitted else (self.task, [])
+                self._judge.prepare(fits[0])
+                self._smaller = fits
+        except TaskError as error:
+            self._refusal = error
+            raise
+        return self._smaller
+
+    def close(self) -> None:
+        if self._smaller is not None:
+            self._judge.forget(self._smaller[0])
+
+
+def _text(path: Path) -> str:
+    """A solution's text. Bytes that are none are left for the judge to reject."""
+    try:
+        return path.read_bytes().decode(errors="surrogateescape")
+    except OSError as error:
+        raise UsageError(f"solution {path} cannot be read: {error.strerror}", "check its permissions") from error
+
+
+def _told(verdict: Verdict) -> Record:
+    return {
+        "fate": str(Fate.ACCEPTED if verdict.accepted else Fate.REJECTED),
+        "status": str(verdict.status),
+        "message": verdict.message,
+        "speedup": verdict.speedup,
+        "verdict": verdict.to_json(),
+    }
+
+
+def _refusal(error: TaskError) -> Record:
+    fate = Fate.WEAK if error.flaws else Fate.UNJUDGED
+    return {"fate": str(fate), "status": "TASK_ERROR", "message": error.what, "flaws": list(error.flaws)}
+
+
+# Reporting
+
+
+def _context(selection: str, suite: Suite, settings: _Settings, judge: Judge) -> dict[str, Any]:
+    return {
+        "selection": selection,
+        "suite": suite.name,
+        "version": suite.version or "unknown",
+        "date": date.today().isoformat(),
+        "settings": {"fit": settings.fit, "mode": settings.mode or "as the suite says", "timed": settings.timed},
+        "machine": judge.machine,
+    }
+
+
+def _clean_by(audited: Quality | None) -> dict[str, str]:
+    return {"clean set": f"by an audit of version {audited.version or 'unknown'}"} if audited else {}
+
+
+def _bench(
+    problems: Iterable[Problem],
+    records: list[Record],
+    settings: _Settings,
+    audited: Quality | None,
+    context: Mapping[str, Any],
+) -> Bench:
+    tried = attempts(records)
+    results = [
+        Result(problem.id, problem.title, tuple(attempt for attempt in tried if attempt.problem == problem.id))
+        for problem in problems
+    ]
+    return Bench(tuple(results), settings.baselines, audited.flagged() if audited else None, context)
+
+
+def _write(bench: Bench, folder: Path) -> None:
+    write_text(folder / "report.json", to_json(bench))
+    write_text(folder / "report.csv", to_csv(bench))
+    write_text(folder / "report.md", to_markdown(bench))
+
+
+def _show(console: Console, bench: Bench, folder: Path) -> None:
+    heading, rows = summary_rows(bench)
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in heading:
+        table.add_column(name, no_wrap=True)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    console.print("[dim]95 % intervals over problems; a failure counts as 1.0 only where the row says so[/]")
+    console.print(f"wrote report.json, report.csv, report.md, verdicts.jsonl in {escape(str(folder))}", soft_wrap=True)

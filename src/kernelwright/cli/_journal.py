@@ -1,0 +1,76 @@
+"""Verdicts in a JSON Lines file: written before they count, read again when a run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cli._failure import UsageError
+
+Record = dict[str, Any]
+Key = tuple[Any, ...]
+
+# What makes two judgements the same one.
+_IDENTITY = ("problem", "variant", "task", "candidate", "fit", "timed")
+
+
+def key(record: Record) -> Key:
+    return (*(record[name] for name in _IDENTITY), *sorted(record["baselines"]))
+
+
+class Journal:
+    """An append-only file of records. What the machine is to blame for is not kept as known: it is tried again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known = {key(record): record for record in self._read() if record["status"] != "INFRA"}
+
+    def get(self, wanted: Key) -> Record | None:
+        return self._known.get(wanted)
+
+    def append(self, record: Record) -> None:
+        """Writes the record and has it reach the disk."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._end_torn_line()
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UsageError(f"{self._path} cannot be written: {error.strerror}", "choose another --out") from error
+        if record["status"] != "INFRA":
+            self._known[key(record)] = record
+
+    def _end_torn_line(self) -> None:
+        """A line that a killed run left half written must not swallow the next one."""
+        if self._path.exists() and self._path.stat().st_size:
+            with self._path.open("rb+") as file:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
+
+    def _read(self) -> Iterator[Record]:
+        if not self._path.exists():
+            return
+        try:
+            lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            raise UsageError(f"{self._path} cannot be read: {error.strerror}", "choose another --out") from error
+        for line in lines:
+            record = _parsed(line)
+            if record is not None:
+                yield record
+
+
+def _parsed(line: str) -> Record | None:
+    """A record, or None for a line that a killed run left half written."""
+    try:
+        record = json.loads(line)
+        key(record)
+        return record if isinstance(record, dict) and "status" in record else None
+    except (ValueError, KeyError, TypeError):
+        return None

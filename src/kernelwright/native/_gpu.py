@@ -1,0 +1,44 @@
+"""Which NVIDIA GPU this machine has, asked of the driver's management library. Starts nothing on the device."""
+
+import ctypes
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+LIBRARY = "libnvidia-ml.so.1"
+LONGEST_NAME = 96
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """The first GPU: its name and its compute capability, (9, 0) for Hopper."""
+
+    name: str
+    capability: tuple[int, int]
+
+
+@functools.cache
+def gpu() -> Gpu | None:
+    """The first NVIDIA GPU, None where there is no driver or no device."""
+    try:
+        driver = ctypes.CDLL(LIBRARY)
+    except OSError:
+        return None
+    if driver.nvmlInit_v2() != 0:
+        return None
+    try:
+        return _first(driver)
+    finally:
+        driver.nvmlShutdown()
+
+
+def _first(driver: Any) -> Gpu | None:
+    device = ctypes.c_void_p()
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    name = ctypes.create_string_buffer(LONGEST_NAME)
+    failed = (
+        driver.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device))
+        or driver.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor))
+        or driver.nvmlDeviceGetName(device, name, LONGEST_NAME)
+    )
+    return None if failed else Gpu(name.value.decode(errors="replace"), (major.value, minor.value))

@@ -1,0 +1,110 @@
+"""Finds the CUDA compiler and says which GPU its code is for. Compiles nothing."""
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from kernelwright.native._errors import CompileError, ToolchainError
+from kernelwright.native._gpu import gpu
+from kernelwright.native._toolchain import Toolchain
+
+VARIABLE = "KERNELWRIGHT_NVCC"
+ARCHITECTURE_VARIABLE = "KERNELWRIGHT_CUDA_ARCH"
+# Compiled for where there is no GPU to ask: Hopper.
+DEFAULT_ARCHITECTURE = "sm_90"
+USUAL_FOLDER = Path("/usr/local/cuda/bin")
+INSTALL = "apt-get install nvidia-cuda-toolkit"
+_NAME = re.compile(r"sm_\d+[af]?")
+
+
+def nvcc() -> Toolchain:
+    """The CUDA compiler: `$KERNELWRIGHT_NVCC` if set, else nvcc from PATH."""
+    return _probe(os.environ.get(VARIABLE) or None, os.environ.get("PATH"))
+
+
+@functools.cache
+def _probe(chosen: str | None, search_path: str | None) -> Toolchain:
+    found = shutil.which(chosen or "nvcc", path=search_path)
+    if found is None:
+        raise _missing(chosen)
+    # The release stands in the line before the last: "Cuda compilation tools, release 13.0, V13.0.88".
+    release = next((line for line in _ask(found, "--version") if "release" in line), "")
+    if not release:
+        raise ToolchainError(f"{found} does not answer --version like nvcc; set {VARIABLE} to one that does")
+    return Toolchain(Path(found), f"nvcc, {release.partition(', ')[2]}")
+
+
+def _ask(compiler: str, question: str) -> list[str]:
+    try:
+        asked = subprocess.run([compiler, question], capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError) as fault:
+        headline = f"{compiler} does not answer {question}; set {VARIABLE} to an nvcc that does"
+        raise ToolchainError(headline, str(fault)) from fault
+    return asked.stdout.splitlines()
+
+
+def _missing(chosen: str | None) -> ToolchainError:
+    if chosen:
+        return ToolchainError(f"{VARIABLE} is {chosen!r}, and no such program exists; correct it or unset it")
+    return ToolchainError(f"no CUDA compiler found; run `{nvcc_fix()}`, or set {VARIABLE} to nvcc")
+
+
+def nvcc_fix() -> str:
+    """The command that would make nvcc, or the one asked for, be found."""
+    if os.environ.get(VARIABLE):
+        return f"unset {VARIABLE}"
+    return f"export PATH={USUAL_FOLDER}:$PATH" if (USUAL_FOLDER / "nvcc").exists() else INSTALL
+
+
+def nvcc_settings() -> dict[str, str]:
+    """Environment variables with which a process that sees neither the GPU nor ours compiles as this one would."""
+    chosen = os.environ.get(VARIABLE)
+    return {ARCHITECTURE_VARIABLE: chosen_architecture()} | ({VARIABLE: chosen} if chosen else {})
+
+
+def toolkit_folder() -> Path | None:
+    """Where nvcc's headers, libraries and helpers lie, if it is a toolkit's folder and nothing more."""
+    try:
+        folder = nvcc().path.resolve().parents[1]
+    except (ToolchainError, IndexError):
+        return None
+    return folder if (folder / "nvvm").is_dir() and (folder / "bin").is_dir() else None
+
+
+# *** architectures ***
+
+
+def chosen_architecture() -> str:
+    """`$KERNELWRIGHT_CUDA_ARCH` if set, else that of the GPU in this machine, else Hopper. Not checked yet."""
+    chosen, here = os.environ.get(ARCHITECTURE_VARIABLE), gpu()
+    if chosen:
+        return chosen
+    return "sm_{}{}".format(*here.capability) if here else DEFAULT_ARCHITECTURE
+
+
+def architecture() -> str:
+    """The architecture to compile for; raises ToolchainError where this nvcc does not know it."""
+    chosen = chosen_architecture()
+    try:
+        check_architecture(chosen)
+    except ToolchainError:
+        raise
+    except CompileError as fault:
+        where = f"{ARCHITECTURE_VARIABLE} is {chosen!r}: " if os.environ.get(ARCHITECTURE_VARIABLE) else ""
+        raise ToolchainError(where + fault.headline) from fault
+    return chosen
+
+
+def check_architecture(name: str) -> None:
+    """Raise CompileError unless nvcc can compile for `name`."""
+    known = _architectures(str(nvcc().path))
+    if not _NAME.fullmatch(name) or name.rstrip("af") not in known:
+        raise CompileError(f"nvcc cannot compile for {name!r}; it knows {', '.join(known)}")
+
+
+@functools.cache
+def _architectures(compiler: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in _ask(compiler, "--list-gpu-code") if _NAME.fullmatch(line.strip()))

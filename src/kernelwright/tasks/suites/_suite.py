@@ -1,0 +1,53 @@
+"""A suite: its name, where it lies, which version it is, and its problems."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from kernelwright.tasks._error import TaskError, choose_among
+from kernelwright.tasks.suites._problem import Problem
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite that was found. Its problems are listed when first asked for.
+
+    Attributes:
+        name: `kernelbench` or `robust`.
+        root: The checkout or dataset file.
+        version: Commit of the checkout, or hash of the dataset file; empty where neither can be told.
+        list_problems: Lists the problems, reading none.
+    """
+
+    name: str
+    root: Path
+    version: str
+    list_problems: Callable[[], tuple[Problem, ...]] = field(repr=False, compare=False)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        return self.list_problems()
+
+    def groups(self) -> dict[str, int]:
+        """How many problems each part holds: levels of KernelBench, folders of robust-kbench."""
+        parents = (problem.id.rpartition("/")[0] for problem in self.problems)
+        return dict(Counter(parent or "all" for parent in parents))
+
+    def select(self, part: str) -> tuple[Problem, ...]:
+        """The problem of that id, else all problems below it; all where `part` is empty."""
+        exact = tuple(problem for problem in self.problems if problem.id == part)
+        below = tuple(problem for problem in self.problems if not part or problem.id.startswith(f"{part}/"))
+        if not exact and not below:
+            raise self._unknown(part)
+        return exact or below
+
+    def _unknown(self, part: str) -> TaskError:
+        group = part.rpartition("/")[0]
+        near = [problem.id for problem in self.problems if problem.id.startswith(f"{group}/")]
+        if near and group:
+            fix = f"Its ids go from {self.name}:{near[0]} to {self.name}:{near[-1]}."
+        else:
+            fix = choose_among(part, list(dict.fromkeys(problem.id.split("/")[0] for problem in self.problems)))
+        return TaskError(f"the suite {self.name!r} in {self.root} has no problem {part!r}.", f"{self.name}:{part}", fix)

@@ -1,0 +1,62 @@
+"""`kernelwright profile`: one screen, its JSON, and what it refuses."""
+
+import json
+
+import pytest
+
+from tests.corpus import HONEST, TASKS
+from tests.judge.texts import EIGHT
+
+SOFTMAX = (TASKS / "softmax.py", HONEST / "softmax_plain.py")
+
+
+def test_an_honest_kernel_gets_one_screen_and_the_same_as_json(one_judge, tmp_path, invoke):
+    target = tmp_path / "profile.json"
+    result = invoke("profile", *SOFTMAX, "--json", target)
+    assert result.exit_code == 0, result.output
+    for word in ("of the roof", "cores busy", "own code", "operations:", "Bottleneck:", "Try next:"):
+        assert word in result.output
+    assert len(result.output.splitlines()) < 40
+    told = json.loads(target.read_text(), parse_constant=pytest.fail)
+    assert told["bottleneck"]["sentence"] in result.output
+    assert told["verdict"]["status"] == "CORRECT"
+    assert told["facts"]["cases"][0]["operations"]["special"] > 0
+
+
+def test_a_wrong_kernel_is_refused_with_its_verdict(one_judge, eight, tmp_path, invoke):
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(EIGHT.replace("+ 1", "+ 2"))
+    target = tmp_path / "profile.json"
+    result = invoke("profile", eight[0], wrong, "--json", target)
+    assert result.exit_code == 1
+    assert "WRONG_VALUE" in result.output
+    assert "8 of 8 elements wrong" in result.output
+    assert "not accepted" in result.output
+    assert "Bottleneck" not in result.output
+    assert not target.exists()
+
+
+def test_a_small_kernels_overhead_is_named(one_judge, eight, invoke):
+    result = invoke("profile", *eight)
+    assert result.exit_code == 0, result.output
+    assert "Call overhead dominates" in result.output
+
+
+REFUSED = {
+    "a task that is not there": (["nowhere.py", "CANDIDATE"], ["nowhere.py"], ""),
+    "a candidate that is not there": (["TASK", "nowhere.py"], ["candidate", "nowhere.py"], "path"),
+    "--set without a value": (["TASK", "CANDIDATE", "--set", "size"], ["--set", "size"], "--set dim=4096"),
+    "--set of an unknown name": (["TASK", "CANDIDATE", "--set", "sise=9"], ["sise"], "size"),
+    "--limit of an unknown name": (["TASK", "CANDIDATE", "--limit", "patience=3"], ["patience"], "call_s"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "names", "fix"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_profiled_is_said_with_what_to_do(eight, cannot_judge, arguments, names, fix):
+    told = {"TASK": eight[0], "CANDIDATE": eight[1]}
+    cannot_judge("profile", *[told.get(word, word) for word in arguments], names=names, fix=fix)
+
+
+def test_a_place_that_cannot_be_written(one_judge, eight, tmp_path, cannot_judge):
+    (tmp_path / "file").write_text("")
+    cannot_judge("profile", *eight, "--json", tmp_path / "file" / "p.json", names=["p.json"], fix="another place")

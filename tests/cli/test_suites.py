@@ -1,0 +1,122 @@
+"""`kernelwright suites`: what is found, and which problems are too weak."""
+
+import json
+
+import pytest
+
+from kernelwright.tasks.suites import VARIABLE, Quality
+from tests.tasks.made_up_suites import committed, kernelbench, robust
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_elsewhere(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+@pytest.fixture
+def place(tmp_path):
+    committed(kernelbench(tmp_path / "suites" / "kb"), COMMIT)
+    robust(tmp_path / "suites" / "rkb")
+    return tmp_path / "suites"
+
+
+def test_what_is_found_is_listed_with_counts_and_versions(place, invoke):
+    result = invoke("suites", "--suite-dir", place)
+    assert result.exit_code == 0
+    for word in ("kernelbench", "1: 3, 2: 1", COMMIT[:12], "robust", "unknown"):
+        assert word in result.output
+
+
+def test_the_second_of_two_checkouts_is_said_to_be_unused(place, invoke):
+    kernelbench(place / "zz")
+    assert "not used" in invoke("suites", "--suite-dir", place).output
+
+
+def test_a_dataset_that_cannot_be_read_is_listed_with_the_reason(tmp_path, monkeypatch, invoke):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    (tmp_path / "level_1.parquet").write_bytes(b"PAR1")
+    result = invoke("suites", "--suite-dir", tmp_path)
+    assert result.exit_code == 0
+    assert "unreadable" in result.output
+    assert "pyarrow" in result.output
+
+
+def test_nothing_found_says_where_to_put_it(tmp_path, cannot_judge):
+    cannot_judge("suites", "--suite-dir", tmp_path, names=["no suite"], fix=VARIABLE)
+
+
+def test_an_audit_says_which_problems_are_weak_and_why(one_judge, place, tmp_path, invoke):
+    out = tmp_path / "quality.json"
+    result = invoke("suites", "audit", "kernelbench", "--suite-dir", place, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "2 clean, 2 flagged, 0 unjudged" in result.output
+    found = Quality.read(out)
+    assert found.version == COMMIT[:12]
+    assert {key: finding.status for key, finding in found.findings.items()} == {
+        "1/2": "clean",
+        "1/19": "clean",
+        "1/100": "flagged",
+        "2/3": "flagged",
+    }
+    assert found.findings["1/19"].inputs == ("float32",)
+    assert set(found.findings["1/100"].flags) >= {"null-candidate", "constant"}
+    assert found.findings["2/3"].flags == ("stochastic",)
+    assert found.findings["2/3"].mode == "train"
+    assert found.findings["1/2"].machine["torch"]
+
+
+def test_a_second_audit_tries_only_what_is_new(one_judge, place, tmp_path, invoke, monkeypatch):
+    out = tmp_path / "quality.json"
+    invoke("suites", "--suite-dir", place, "audit", "kernelbench:1/19", "--out", out)
+    tried = []
+    prepare = one_judge.prepare
+    monkeypatch.setattr(one_judge, "prepare", lambda task: tried.append(task.name) or prepare(task))
+    invoke("suites", "audit", "kernelbench:1/19", "kernelbench:1/2", "--suite-dir", place, "--out", out)
+    assert tried == ["2_Shifted_double"]
+    invoke("suites", "audit", "kernelbench:1/19", "--suite-dir", place, "--out", out, "--mode", "eval")
+    assert tried[1:] == ["19_Absolute"]
+    assert len(Quality.read(out).findings) == 2
+
+
+def test_in_eval_mode_nothing_is_left_to_chance(one_judge, place, tmp_path, invoke):
+    out = tmp_path / "quality.json"
+    invoke("suites", "audit", "kernelbench:2/3", "--suite-dir", place, "--out", out, "--mode", "eval")
+    assert Quality.read(out).findings["2/3"].flags == ("null-candidate", "identity")
+
+
+def test_what_cannot_be_tried_is_unjudged_not_flagged(one_judge, place, tmp_path, invoke):
+    (place / "kb" / "KernelBench" / "level1" / "2_Shifted_double.py").write_text("import nowhere\n")
+    out = tmp_path / "quality.json"
+    result = invoke("suites", "audit", "kernelbench:1/2", "--suite-dir", place, "--out", out)
+    assert "1 unjudged" in result.output
+    assert "no class 'Model'" in Quality.read(out).findings["1/2"].reason
+    assert Quality.read(out).flagged() == {}
+
+
+def test_with_fit_the_changes_are_written_down(one_judge, place, tmp_path, invoke, monkeypatch):
+    from kernelwright.judge import _fit
+
+    monkeypatch.setattr(_fit, "available_memory", lambda: 24 * 256 * 1024)
+    out = tmp_path / "quality.json"
+    invoke("suites", "audit", "kernelbench:1/19", "--suite-dir", place, "--out", out, "--fit")
+    found = Quality.read(out).findings["1/19"]
+    assert (found.status, found.fit) == ("clean", True)
+    assert found.changes == ("cols 512 -> 256",)
+
+
+def test_a_quality_file_of_another_version_is_not_overwritten(place, tmp_path, cannot_judge):
+    out = tmp_path / "quality.json"
+    Quality("kernelbench", "another").write(out)
+    arguments = ("suites", "audit", "kernelbench", "--suite-dir", place, "--out", out)
+    cannot_judge(*arguments, names=["another", COMMIT[:12]], fix="--out")
+    assert json.loads(out.read_text())["version"] == "another"
+
+
+def test_two_suites_at_once_and_single_variants_are_refused(place, cannot_judge):
+    cannot_judge("suites", "audit", "kernelbench", "robust", "--suite-dir", place, names=["different"], fix="one suite")
+    cannot_judge("suites", "audit", "robust:scaled#2", "--suite-dir", place, names=["one variant"], fix="whole")

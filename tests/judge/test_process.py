@@ -1,0 +1,108 @@
+"""A worker from the judge's side: stopped when it answers, its inputs known by page, its questions in order."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kernelwright.judge import Judge
+from kernelwright.judge._contestant import Contestant
+from kernelwright.judge._prepared import Prepared
+from kernelwright.tasks import Task
+
+COPIES = """
+import torch
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+"""
+WRITES = """
+import torch
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        x[0].mul_(1)  # the same values: only the page tells
+        return torch.relu(x)
+"""
+LONG = """
+import torch
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return "long" * 200_000
+"""
+
+
+@pytest.fixture
+def prepared(small_judge: Judge, relu_task: Task) -> Prepared:
+    return small_judge.prepare(relu_task)
+
+
+@pytest.fixture
+def start(small_judge: Judge, prepared: Prepared) -> Iterator[object]:
+    started: list[Contestant] = []
+
+    def start(source: str) -> Contestant:
+        started.append(small_judge.start(prepared, source))
+        return started[-1]
+
+    yield start
+    for contestant in started:
+        contestant.close()
+
+
+def states(contestant: Contestant) -> set[str]:
+    folder = f"/proc/{contestant.worker.pid}/task"
+    texts = [Path(folder, thread, "stat").read_text() for thread in os.listdir(folder)]
+    return {text.rpartition(")")[2].split()[0] for text in texts}
+
+
+def test_a_worker_stands_still_once_it_has_answered_and_goes_on_when_asked(start, prepared):
+    contestant = start(COPIES)
+    inputs = prepared.trials[0].inputs
+    contestant.call(inputs)
+    deadline = time.monotonic() + 5
+    while states(contestant) != {"T"} and time.monotonic() < deadline:
+        time.sleep(0.001)  # until every thread has heard of the stop
+    assert states(contestant) == {"T"}
+    contestant.call(inputs)
+    contestant.resume()
+    assert "T" not in states(contestant)
+
+
+def test_an_answer_too_long_to_be_said_at_once_is_still_heard(start, prepared):
+    _, answer = start(LONG).call(prepared.trials[0].inputs)
+    assert answer.leaves == []
+
+
+def test_inputs_that_were_only_read_are_known_by_their_pages(start, prepared):
+    contestant = start(COPIES)
+    placed, _ = contestant.call(prepared.trials[0].inputs)
+    assert contestant.worker.shares_inputs(placed)
+    assert contestant.worker.keeps_inputs_mapped()
+
+
+def test_a_page_that_was_written_is_compared_byte_by_byte(start, prepared):
+    contestant = start(WRITES)
+    placed, _ = contestant.call(prepared.trials[0].inputs)
+    assert not contestant.worker.shares_inputs(placed)
+    contestant.check_inputs(placed)  # the same bytes as before: no fault
+
+
+def test_questions_to_the_reference_wait_for_a_trial_that_is_being_drawn(prepared):
+    case = prepared.task.cases[0]
+    first, second = prepared.begin_fresh(case), prepared.begin_fresh(case)
+    sway = prepared.sway(prepared.trials[0].inputs)
+    drawn = [second(), first()]
+    assert [len(move) for move in sway] == [len(out.plain) for out in prepared.trials[0].expected.outputs]
+    assert all(trial is not None and trial.family == "given" for trial in drawn)
+    assert drawn[0].seed != drawn[1].seed
+
+
+def test_processes_made_ahead_are_used_and_the_rest_ended(small_judge, prepared, start):
+    small_judge.start_ahead(2)
+    spares = [talk for pairs in small_judge._template._spares.values() for talk, _ in pairs]
+    start(COPIES)
+    assert sum(len(pairs) for pairs in small_judge._template._spares.values()) == len(spares) - 1
+    small_judge.drop_ahead()
+    assert not small_judge._template._spares
