@@ -109,3 +109,29 @@ def test_a_cache_that_cannot_be_written_is_reported_not_raised(monkeypatch, tmp_
     found = backends.get("cpp").available()
     assert not found.ok
     assert "KERNELWRIGHT_CACHE" in found.fix
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["from kernelwright.native import sycl\nlib = sycl('')", "from kernelwright import native\nlib = native.sycl('')"],
+)
+def test_a_candidate_that_compiles_sycl_is_sycl(text):
+    assert backends.detect(text) == "sycl"
+    assert backends.get("sycl").screen(text) == ()
+
+
+def test_sycl_text_is_screened_like_any_native_text():
+    text = 'from kernelwright import native\nlib = native.sycl(\'extern "C" void f() { asm("nop"); }\')\n'
+    assert backends.get("sycl").screen(text) == ("native-asm:2",)
+
+
+def test_without_its_packages_sycl_says_which_command_installs_them(monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    found = backends.get("sycl").available()
+    assert (found.ok, found.fix) == (False, "pip install 'kernelwright[sycl]'")
+    assert "not installed" in found.detail
+
+
+def test_without_a_host_compiler_sycl_asks_for_that_first(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert backends.get("sycl").available().fix == "apt-get install g++"

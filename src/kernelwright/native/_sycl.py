@@ -11,7 +11,7 @@ from kernelwright.native._language import OUTPUT, Language, register
 from kernelwright.native._library import load
 from kernelwright.native._source import Source
 from kernelwright.native._sycl_library import SyclLibrary
-from kernelwright.native._sycl_packages import sycl_packages, sycl_tools
+from kernelwright.native._sycl_packages import sycl_tools
 from kernelwright.native._toolchain import cpu_identity
 
 
@@ -26,9 +26,8 @@ def sycl(text: str, flags: Sequence[str] | str = ()) -> SyclLibrary:
 
 def _commands(source: Source) -> list[list[str]]:
     check_flags(source.flags)
-    packages, tools = sycl_packages(), sycl_tools()
-    where = [f"LD_LIBRARY_PATH={packages.root / 'lib'}", f"OCL_ICD_FILENAMES={packages.driver}"]
-    return [["env", *where, str(tools.compiler), str(tools.launcher), "kernel.cpp", OUTPUT, *source.flags]]
+    tools = sycl_tools()
+    return [[str(tools.compiler), str(tools.launcher), "kernel.cpp", OUTPUT, *source.flags]]
 
 
 def _identity() -> str:

@@ -4,13 +4,14 @@
 //
 // The run-time compiler that comes with SYCL reads the text, the OpenCL driver makes machine code of it. OUTPUT is a
 // copy of LIBRARY, the launcher, with the driver's program behind it and its size in the last eight bytes. What the
-// compiler says goes to standard output; the exit code is 1 where it rejects the text, 2 where nothing compiles here.
+// compiler says goes to standard output. DRIVER, the path of the OpenCL driver, is given when this is compiled.
 #include <sycl/sycl.hpp>
 
 #include <sycl/backend.hpp>
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -71,6 +72,7 @@ static int run(int argc, char **argv) {
 
 // Leaving without destructors: the runtime is known to abort in them after a failed build.
 int main(int argc, char **argv) {
+    setenv("OCL_ICD_FILENAMES", DRIVER, 1);  // which drivers there are; the packages' own list has wrong paths
     int code = run(argc, argv);
     std::fflush(stdout);
     _exit(code);

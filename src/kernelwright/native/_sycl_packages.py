@@ -15,12 +15,13 @@ from kernelwright.native._toolchain import toolchain
 SYCL_INSTALL = "pip install 'kernelwright[sycl]'"
 HERE = Path(__file__).parent
 COMPILER, LAUNCHER = HERE / "_sycl_compiler.cpp", HERE / "_sycl_launcher.cpp"
-HEADER, RUNTIME, JIT, LOADER, DRIVER = NEEDED = (
+DRIVER = "lib/libintelocl.so"
+NEEDED = (
     "include/sycl/sycl.hpp",
     "lib/libsycl.so",
     "lib/libsycl-jit.so",
     "lib/libOpenCL.so.1",
-    "lib/libintelocl.so",
+    DRIVER,
 )
 
 
@@ -29,11 +30,6 @@ class SyclPackages:
     """The packages installed in a Python environment: `root` holds their `include` and `lib`."""
 
     root: Path
-
-    @property
-    def driver(self) -> Path:
-        """Intel's OpenCL driver for processors."""
-        return self.root / DRIVER
 
     @property
     def version(self) -> str:
@@ -75,9 +71,11 @@ def _tools(packages: SyclPackages, folder: Path) -> SyclTools:
     parts = (COMPILER.read_text(), LAUNCHER.read_text(), str(packages.root), packages.version)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     tools = SyclTools(key, folder / f"sycl-compiler-{key}", folder / f"sycl-launcher-{key}.so")
-    _make(LAUNCHER, tools.launcher, ["-shared", "-fPIC", f'-DDRIVER="{packages.driver}"', "-ldl"])
-    options = [f"-I{packages.root / 'include'}", "-w", f"-L{packages.root / 'lib'}", "-lsycl", "-l:libOpenCL.so.1"]
-    _make(COMPILER, tools.compiler, options)
+    driver, include, libraries = f'-DDRIVER="{packages.root / DRIVER}"', packages.root / "include", packages.root / "lib"
+    _make(LAUNCHER, tools.launcher, [driver, "-shared", "-fPIC", "-ldl"])
+    # The old kind of search path also serves the libraries that libraries need.
+    search = f"-Wl,--disable-new-dtags,-rpath,{libraries}"
+    _make(COMPILER, tools.compiler, [driver, f"-I{include}", "-w", f"-L{libraries}", search, "-lsycl", "-l:libOpenCL.so.1"])
     return tools
 
 
