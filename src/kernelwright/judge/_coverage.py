@@ -75,12 +75,14 @@ NEUTRAL = (
     "ld-linux",
     "libffi",
     "allocator-",
+    "libintelocl",
+    "libintlc",
 )
 GENERATED, MOST_GENERATED = "[generated code]", 64 << 20
 WORKERS = ("own", "library", "glue")
 # Threads of these spin while they wait for work.
-POOLS = ("libgomp", "libomp", "libiomp")
-MATHS = ("libm.so", "libm-", "libmvec")
+POOLS = ("libgomp", "libomp", "libiomp", "libtbb")
+MATHS = ("libm.so", "libm-", "libmvec", "libimf", "libsvml", "libocl_svml")
 
 
 @dataclass

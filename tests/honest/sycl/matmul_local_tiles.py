@@ -10,6 +10,7 @@ from kernelwright import native
 lib = native.sycl(
     r"""
 #include <sycl/sycl.hpp>
+#include <sycl/ext/oneapi/work_group_static.hpp>
 #include <cstdint>
 namespace syclexp = sycl::ext::oneapi::experimental;
 using sycl::ext::oneapi::this_work_item::get_nd_item;
@@ -21,8 +22,8 @@ extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclexp::nd_range_kernel<2>))
 void matmul(const float* a, const float* b, float* c, int64_t m, int64_t k, int64_t n) {
     auto item = get_nd_item<2>();
     auto group = item.get_group();
-    Tile& left = *sycl::ext::oneapi::group_local_memory_for_overwrite<Tile>(group);
-    Tile& right = *sycl::ext::oneapi::group_local_memory_for_overwrite<Tile>(group);
+    static syclexp::work_group_static<Tile> for_left, for_right;
+    Tile &left = for_left, &right = for_right;
     int64_t i = item.get_global_id(0), j = item.get_global_id(1), y = item.get_local_id(0), x = item.get_local_id(1);
     float sum = 0;
     for (int64_t start = 0; start < k; start += TILE) {

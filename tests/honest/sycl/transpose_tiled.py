@@ -10,6 +10,7 @@ from kernelwright import native
 lib = native.sycl(
     r"""
 #include <sycl/sycl.hpp>
+#include <sycl/ext/oneapi/work_group_static.hpp>
 #include <cstdint>
 namespace syclexp = sycl::ext::oneapi::experimental;
 using sycl::ext::oneapi::this_work_item::get_nd_item;
@@ -21,7 +22,8 @@ extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclexp::nd_range_kernel<2>))
 void transpose(const float* x, float* y, int64_t rows, int64_t cols) {
     auto item = get_nd_item<2>();
     auto group = item.get_group();
-    Tile& tile = *sycl::ext::oneapi::group_local_memory_for_overwrite<Tile>(group);
+    static syclexp::work_group_static<Tile> memory;
+    Tile& tile = memory;
     int64_t top = item.get_group(0) * TILE, left = item.get_group(1) * TILE;
     int64_t i = item.get_local_id(0), j = item.get_local_id(1);
     if (top + i < rows && left + j < cols) tile[i][j] = x[(top + i) * cols + left + j];
