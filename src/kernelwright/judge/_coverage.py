@@ -41,7 +41,7 @@ STACK = {"x86_64": 19, "aarch64": 31}
 LINK = {"aarch64": 30}
 # The instruction before the one at which a thread waits in the kernel.
 SYSTEM_CALL = {"x86_64": b"\x0f\x05", "aarch64": b"\x01\x00\x00\xd4"}
-STACK_WORDS = 128
+STACK_WORDS, DEEP_WORDS = 128, 1024
 
 ENOUGH, FEW, MANY = 30, 8, 1000
 # What torch itself may take in a call for making tensors and finding functions, before it counts as work.
@@ -82,7 +82,9 @@ GENERATED, MOST_GENERATED = "[generated code]", 64 << 20
 WORKERS = ("own", "library", "glue")
 # Threads of these spin while they wait for work.
 POOLS = ("libgomp", "libomp", "libiomp", "libtbb")
-MATHS = ("libm.so", "libm-", "libmvec", "libimf", "libsvml", "libocl_svml")
+# Of SYCL's driver: only generated code calls it, and its frames are deep and full of what lay there before.
+DRIVER_MATHS = ("libocl_svml",)
+MATHS = ("libm.so", "libm-", "libmvec", *DRIVER_MATHS)
 
 
 @dataclass
@@ -306,7 +308,7 @@ class _Tracer:
         link = [int(registers[LINK[self._machine]])] if self._machine in LINK else []
         address, stack = int(registers[COUNTER[self._machine]]), int(registers[STACK[self._machine]])
         waiting = self._read(address - 4, 4).endswith(SYSTEM_CALL[self._machine])
-        return Place(address, [*link, *memoryview(self._read(stack, 8 * STACK_WORDS)).cast("Q")], waiting)
+        return Place(address, [*link, *memoryview(self._read(stack, 8 * DEEP_WORDS)).cast("Q")], waiting)
 
     def _read(self, address: int, length: int) -> bytes:
         """What lies in the process's memory, in whole words; nothing where it cannot be read."""
@@ -323,6 +325,7 @@ class _Owners:
 
     def __init__(self, pid: int, own: set[int], codes: list[Code]) -> None:
         self._ranges: list[tuple[int, int, str, str]] = []
+        room = MOST_GENERATED
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.split(maxsplit=5)
@@ -332,20 +335,24 @@ class _Owners:
                         path = fields[5].strip()
                         self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
                     else:
-                        self._ranges += _generated(pid, start, stop, codes)
+                        self._ranges += _generated(pid, start, stop, codes if room > 0 else [])
+                        room -= stop - start
         self._starts = [start for start, *_ in self._ranges]
 
     def count(self, place: Place, coverage: Coverage) -> None:
         found = None if place.waiting else self._at(place.address)
         if found is not None and found[1] == "maths":
-            found = next(
-                (caller for word in place.callers if (caller := self._at(word)) and caller[1] in WORKERS), None
-            )
+            found = self._caller(place, deep=os.path.basename(found[0]).startswith(DRIVER_MATHS))
         path, owner = found or ("", "waiting" if place.waiting else "other")
         setattr(coverage, owner, getattr(coverage, owner) + 1)
         if owner in ("library", "glue"):
             name = os.path.basename(path)
             coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
+
+    def _caller(self, place: Place, *, deep: bool) -> tuple[str, str] | None:
+        """For whom a maths library works: the nearest on the stack; if it is the driver's, the nearest generated code."""
+        callers = map(self._at, place.callers if deep else place.callers[:STACK_WORDS])
+        return next((c for c in callers if c and c[1] in WORKERS and (not deep or c[0] == GENERATED)), None)
 
     def _at(self, address: int) -> tuple[str, str] | None:
         """The file whose code lies at an address, and its owner."""

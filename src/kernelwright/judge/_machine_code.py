@@ -20,6 +20,8 @@ PROGBITS, RELA, RELOCATABLE, EXECUTABLE = 1, 4, 1, 4
 # Bytes that a relocation fills in: eight for these types (64, PC64, GOTOFF64, TPOFF64, RELATIVE and the like).
 WIDE = frozenset({1, 16, 17, 18, 24, 25, 27, 28, 29, 30, 31})
 SHORTEST_ANCHOR = 12
+# What a program made from hostile text may cost the judge. Beyond that its code is not known again, to its own harm.
+LARGEST_PROGRAM, MOST_SECTIONS, MOST_LOOKS = 16 << 20, 64, 64
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,14 @@ class Code:
 
     def found_in(self, memory: bytes) -> Iterator[tuple[int, int]]:
         """The stretches of memory that are this code."""
-        at = memory.find(self.anchor)
-        while at >= 0:
+        at = -1
+        for _ in range(MOST_LOOKS):
+            at = memory.find(self.anchor, at + 1)
+            if at < 0:
+                return
             start = at - self.anchor_at
             if self._stands_at(memory, start):
                 yield start, start + len(self.content)
-            at = memory.find(self.anchor, at + 1)
 
     def _stands_at(self, memory: bytes, start: int) -> bool:
         if start < 0 or start + len(self.content) > len(memory):
@@ -58,6 +62,8 @@ class Code:
 
 def codes_of(program: bytes) -> list[Code]:
     """The code of a driver's program; none where it has another form."""
+    if len(program) > LARGEST_PROGRAM:
+        return []
     try:
         inner = next(section.content for section in _sections(program) if section.name == OBJECT_SECTION)
         sections = list(_sections(inner))
@@ -76,7 +82,7 @@ def _sections(file: bytes) -> Iterator[_Section]:
     fields = HEADER.unpack_from(file)
     if not fields[0].startswith(MAGIC):
         raise ValueError("not an object file")
-    table, number, names = fields[6], fields[12], fields[13]
+    table, number, names = fields[6], min(fields[12], MOST_SECTIONS), fields[13]
     heads = [SECTION.unpack_from(file, table + index * SECTION.size) for index in range(number)]
     words = _content(file, heads[names])
     for head in heads:

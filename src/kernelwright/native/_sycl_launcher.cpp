@@ -2,6 +2,7 @@
 //
 // It speaks to Intel's OpenCL driver for processors. Only the few functions of OpenCL that are used are declared here,
 // so no header is needed. Every launch has ended when it returns. DRIVER, its path, is given when compiled.
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -55,12 +56,25 @@ const char *open_device() {
     return code ? because("the device gives no queue", code) : nullptr;
 }
 
+// The driver has signals caught, to report its own crashes; a kernel's crash must stay a crash of the process.
+struct SignalsAsBefore {
+    static constexpr int LAST = 31;
+    struct sigaction before[LAST + 1];
+    SignalsAsBefore() {
+        for (int number = 1; number <= LAST; number++) sigaction(number, nullptr, &before[number]);
+    }
+    ~SignalsAsBefore() {
+        for (int number = 1; number <= LAST; number++) sigaction(number, &before[number], nullptr);
+    }
+};
+
 }  // namespace
 
 // Each of these returns why it failed, or null. The text lasts until the thread's next call.
 
 extern "C" const char *kernelwright_open(const unsigned char *binary, size_t size, Handle *program) {
     std::lock_guard<std::mutex> alone(busy);
+    SignalsAsBefore signals;
     if (const char *failed = open_device()) return failed;
     Code code = 0;
     auto create = named<Handle(Handle, uint32_t, const Handle *, const size_t *, const unsigned char **, Code *, Code *)>(
