@@ -84,7 +84,7 @@ WORKERS = ("own", "library", "glue")
 POOLS = ("libgomp", "libomp", "libiomp", "libtbb")
 # Of SYCL's driver: only generated code calls it, and its frames are deep and full of what lay there before.
 DRIVER_MATHS = ("libocl_svml",)
-MATHS = ("libm.so", "libm-", "libmvec", *DRIVER_MATHS)
+MATHS = ("libm.so", "libm-", "libmvec")
 
 
 @dataclass
@@ -350,7 +350,7 @@ class _Owners:
             coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
 
     def _caller(self, place: Place, *, deep: bool) -> tuple[str, str] | None:
-        """For whom a maths library works: the nearest on the stack; if it is the driver's, the nearest generated code."""
+        """For whom a maths library works: the nearest on the stack; for the driver's, the nearest generated code."""
         callers = map(self._at, place.callers if deep else place.callers[:STACK_WORDS])
         return next((c for c in callers if c and c[1] in WORKERS and (not deep or c[0] == GENERATED)), None)
 
@@ -389,7 +389,7 @@ def _owner(path: str) -> str:
         return "other"
     if name.startswith(POOLS):
         return "waiting"
-    if name.startswith(MATHS):
+    if name.startswith((*MATHS, *DRIVER_MATHS)):
         return "maths"
     return "glue" if name.startswith(TORCH) else "library"
 

@@ -132,8 +132,7 @@ def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
         return None
     parameters = _parameters(plain[start + 1 : end], aliases)
     returns = _return_tokens(plain[: start - 1], plain[end + 1 :])
-    kind = {"kernel": _KERNEL in marked, "dimensions": _dimensions(head)}
-    return Signature(plain[start - 1], parameters, read_type(returns, aliases), **kind)
+    return Signature(plain[start - 1], parameters, read_type(returns, aliases), _KERNEL in marked, _dimensions(head))
 
 
 def _dimensions(head: Sequence[str]) -> int:

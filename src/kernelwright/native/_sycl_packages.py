@@ -71,11 +71,11 @@ def _tools(packages: SyclPackages, folder: Path) -> SyclTools:
     parts = (COMPILER.read_text(), LAUNCHER.read_text(), str(packages.root), packages.version)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     tools = SyclTools(key, folder / f"sycl-compiler-{key}", folder / f"sycl-launcher-{key}.so")
-    driver, include, libraries = f'-DDRIVER="{packages.root / DRIVER}"', packages.root / "include", packages.root / "lib"
+    driver, libraries = f'-DDRIVER="{packages.root / DRIVER}"', packages.root / "lib"
     _make(LAUNCHER, tools.launcher, [driver, "-shared", "-fPIC", "-ldl"])
     # The old kind of search path also serves the libraries that libraries need.
-    search = f"-Wl,--disable-new-dtags,-rpath,{libraries}"
-    _make(COMPILER, tools.compiler, [driver, f"-I{include}", "-w", f"-L{libraries}", search, "-lsycl", "-l:libOpenCL.so.1"])
+    linking = [f"-L{libraries}", f"-Wl,--disable-new-dtags,-rpath,{libraries}", "-lsycl", "-l:libOpenCL.so.1"]
+    _make(COMPILER, tools.compiler, [driver, f"-I{packages.root / 'include'}", "-w", *linking])
     return tools
 
 
