@@ -69,7 +69,7 @@ def test_scopes_are_what_the_judge_can_do():
 
 def test_torch_in_a_kernel_is_pointed_out():
     text = "import torch\n" + TRITON + "    torch.relu(x)\n"
-    assert "python-in-kernel:9" in backends.get("triton").screen(text)
+    assert "python-in-kernel:10" in backends.get("triton").screen(text)
     assert not [flag for flag in backends.get("triton").screen(TRITON) if "kernel" in flag]
 
 

@@ -2,11 +2,12 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
 from kernelwright.cli import _bench
-from kernelwright.judge import InfraError
+from kernelwright.judge import InfraError, OutOfReach
 from kernelwright.tasks.suites import VARIABLE, Finding, Quality
 from tests.tasks.made_up_suites import ABSOLUTE, DOUBLE, kernelbench, robust, solution
 
@@ -132,6 +133,50 @@ def test_a_machine_that_keeps_failing_ends_the_run(one_judge, run, monkeypatch, 
 
     monkeypatch.setattr(one_judge, "judge", fault)
     cannot_judge("bench", "kernelbench:1", "--solutions", run, "--untimed", names=["INFRA"], fix="doctor")
+
+
+def test_solutions_that_need_another_machine_are_not_judged_and_stop_nobody(one_judge, run, invoke, monkeypatch):
+    for number in range(1, 4):
+        (run / f"level_1_problem_2_sample_{number}_kernel.py").write_text(f"import triton  # {number}\n")
+    real = one_judge.judge
+
+    def judge(task, text, **options):
+        if "triton" in text:
+            raise OutOfReach("the candidate needs the backend triton: triton is not installed")
+        return real(task, text, **options)
+
+    monkeypatch.setattr(one_judge, "judge", judge)
+    assert invoke("bench", "kernelbench:1", "--solutions", run, "--untimed").exit_code == 0
+    assert [(p["fate"], p["samples"], p["accepted"]) for p in report(run)["problems"]][:2] == [
+        ("accepted", 4, 1),
+        ("accepted", 1, 1),
+    ]
+    assert report(run)["sets"]["full set"]["pass_at"]["1"]["value"] == pytest.approx(2 / 3)
+
+
+def test_what_was_only_compiled_is_not_judged_and_is_tried_again(one_judge, run, invoke, monkeypatch, cannot_judge):
+    real = one_judge.judge
+    arguments = ("bench", "kernelbench:1/19", "--solutions", run, "--untimed")
+
+    def unchecked(*given, **options):
+        return replace(real(*given, **options), checked=False, message="it compiles")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(one_judge, "judge", unchecked)
+        cannot_judge(*arguments, names=["nothing could be judged", "it compiles"], fix="report.md")
+        assert report(run)["problems"][0]["fate"] == "not judged"
+    assert invoke(*arguments).exit_code == 0
+    assert report(run)["problems"][0]["fate"] == "accepted"
+
+
+def test_with_another_limit_it_is_judged_again(one_judge, run, invoke, monkeypatch):
+    arguments = ("bench", "kernelbench:1/19", "--solutions", run, "--untimed")
+    invoke(*arguments)
+    seen = judged(monkeypatch, one_judge)
+    invoke(*arguments, "--limit", "call_s=60")
+    assert seen == ["19_Absolute"]
+    invoke(*arguments, "--limit", "call_s=60")
+    assert seen == ["19_Absolute"]
 
 
 def test_an_interrupted_run_says_how_to_go_on(one_judge, run, invoke, monkeypatch):

@@ -1,9 +1,12 @@
 """`kernelwright profile`: one screen, its JSON, and what it refuses."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from kernelwright.cli import _profile
+from kernelwright.tasks import load_task
 from tests.corpus import HONEST, TASKS
 from tests.judge.texts import EIGHT
 
@@ -34,6 +37,15 @@ def test_a_wrong_kernel_is_refused_with_its_verdict(one_judge, eight, tmp_path, 
     assert "not accepted" in result.output
     assert "Bottleneck" not in result.output
     assert not target.exists()
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_what_was_not_timed_has_no_profile_and_is_not_rejected(eight, invoke, one_judge, monkeypatch, checked):
+    untimed = one_judge.judge(load_task(eight[0]), EIGHT, timed=False)
+    monkeypatch.setattr(_profile, "profile", lambda *_: replace(untimed, checked=checked))
+    result = invoke("profile", *eight)
+    assert result.exit_code == 2
+    assert "was not timed here" in result.output
 
 
 def test_a_small_kernels_overhead_is_named(one_judge, eight, invoke):

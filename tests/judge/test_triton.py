@@ -7,7 +7,6 @@ import pytest
 from kernelwright import native
 from kernelwright.judge import InfraError, Status
 from kernelwright.tasks import load_task
-from tests.judge.texts import task_folder
 
 needs_triton = pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="triton is not installed: pip install 'kernelwright[triton]'"
@@ -33,7 +32,6 @@ def get_inputs():
 def get_init_inputs():
     return []
 """
-SETTINGS = 'neighbours = ["rows", "cols"]\n'
 
 SOFTMAX = """\
 import torch
@@ -87,7 +85,9 @@ def _no_gpu(monkeypatch):
 
 @pytest.fixture(scope="module")
 def task(tmp_path_factory):
-    return load_task(task_folder(tmp_path_factory.mktemp("tasks") / "softmax", REFERENCE, SETTINGS))
+    path = tmp_path_factory.mktemp("tasks") / "softmax.py"
+    path.write_text(REFERENCE)
+    return load_task(path)
 
 
 @pytest.fixture

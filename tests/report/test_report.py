@@ -67,6 +67,12 @@ def test_weak_and_flagged_problems_are_not_in_the_clean_set(bench):
     assert [result.problem for result in flagged.clean()] == ["b", "c", "e"]
 
 
+def test_a_failed_problem_is_told_by_a_sample_that_failed():
+    (result,) = results(record("a", 0, fate=Fate.UNJUDGED), record("a", 1, fate=Fate.REJECTED), problems=("a",))
+    (row,) = rows(Bench((result,), ("eager",)))
+    assert (row["fate"], row["status"], row["best_file"]) == ("rejected", "WRONG_VALUE", "a_1.py")
+
+
 def test_what_could_not_be_judged_is_in_no_rate():
     summary = summarise(results(*FIVE, record("e", fate=Fate.UNJUDGED)), ("eager",))
     assert summary.correctness.tasks == 4
@@ -84,7 +90,7 @@ def test_of_several_samples_the_fastest_accepted_one_counts():
     assert only.best("eager").sample == 2
     assert only.fate is Fate.ACCEPTED
     summary = summarise([only], ("eager",))
-    assert summary.speed["eager"].mean.value == 3.0
+    assert summary.speed["eager"].mean.value == pytest.approx(3.0)
     assert summary.pass_at[1].value == pytest.approx(2 / 3)
     assert summary.pass_at[2].value == pytest.approx(1.0)
     assert set(summary.pass_at) == {1, 2}

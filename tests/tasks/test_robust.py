@@ -110,6 +110,13 @@ def test_without_several_configurations_the_single_ones_are_used(checkout):
     assert loaded(task).get_inputs()[0].shape == (2, 600, 16)
 
 
+def test_where_the_several_configurations_are_all_empty_the_single_ones_are_used(checkout):
+    rewrite(checkout, config={f"multi_{part}_configs": [{}] for part in ("input", "init", "shared")})
+    task = load_task("robust:scaled", suite_dir=checkout)
+    assert task.name == "scaled"
+    assert loaded(task).get_inputs()[0].shape == (2, 600, 16)
+
+
 def test_backward_returns_gradients_of_inputs_and_parameters(checkout):
     module = loaded(load_task("robust:scaled/backward", suite_dir=checkout))
     x, grad_output = module.get_inputs()
@@ -137,8 +144,15 @@ def test_a_parameter_that_get_inputs_changes(checkout):
 
 
 def test_a_setting_named_like_something_else(checkout):
-    rewrite(checkout, ROBUST + "\ntokens = 3\n")
+    rewrite(checkout, ROBUST.replace("+ shift", "+ shift * tokens") + "\ntokens = 3\n")
     assert "'tokens', which is also a top-level name" in refused(checkout).what
+
+
+def test_a_leftover_that_nobody_reads_gives_way_to_the_setting(checkout):
+    rewrite(checkout, ROBUST + "\ntokens = (3,)\nshift = 9\n")
+    module = loaded(load_task("robust:scaled", suite_dir=checkout, constants={"tokens": "7"}))
+    assert module.get_inputs()[0].shape == (2, 7, 16)
+    assert module.get_init_inputs() == [16, 0.5, "wide"]
 
 
 def test_a_configuration_that_is_no_json_or_none(checkout):

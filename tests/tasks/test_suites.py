@@ -40,6 +40,7 @@ def test_a_folder_of_checkouts_is_looked_through(place):
     assert found["kernelbench"].version == COMMIT[:12]
     assert found["robust"].version == ""
     assert found["kernelbench"].groups() == {"1": 3, "2": 1}
+    assert found["robust"].groups() == {"borrowed/level_1": 1, "others": 2}
 
 
 def test_a_checkout_itself_may_be_named(place):
@@ -62,6 +63,20 @@ def test_a_named_folder_is_the_only_one(place, monkeypatch, tmp_path):
     monkeypatch.setenv(VARIABLE, str(place))
     (tmp_path / "empty").mkdir()
     assert find_suites(tmp_path / "empty") == []
+
+
+def test_a_folder_that_cannot_be_looked_into_is_passed_over_beside_others_and_said_when_named(place, monkeypatch):
+    (place / "locked").mkdir()
+    look = Path.iterdir
+
+    def guarded(path):
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return look(path)
+
+    monkeypatch.setattr(Path, "iterdir", guarded)
+    assert len(find_suites(place)) == 2
+    assert "Permission denied" in refused("kernelbench:1/2", suite_dir=place / "locked").what
 
 
 def test_a_problem_is_the_task_of_its_file(place):

@@ -246,11 +246,15 @@ def _components(nodes: set[int], successors: Mapping[int, list[int]]) -> Iterato
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == index[node]:
-                    cut = stack.index(node)
-                    component = set(stack[cut:])
-                    del stack[cut:]
+                    component = set(_taken_off(stack, node))
                     waiting -= component
                     yield component
+
+
+def _taken_off(stack: list[int], last: int) -> Iterator[int]:
+    while stack[-1] != last:
+        yield stack.pop()
+    yield stack.pop()
 
 
 # Kinds of instructions
@@ -369,9 +373,9 @@ class _Found:
 def _hot(every: Sequence[Loop]) -> dict[str, Any]:
     """Loops together, each by the share of time spent in it; alike where nobody was seen in any."""
     sampled = any(loop.samples for loop in every)
-    weighted = [(loop.samples if sampled else 1, loop.mix) for loop in every]
-    weighted = [(weight / sum(w for w, _ in weighted), m) for weight, m in weighted if weight]
     hot = [loop for loop in every if loop.samples or not sampled]
+    total = sum(loop.samples for loop in hot) if sampled else len(hot)
+    weighted = [((loop.samples if sampled else 1) / total, loop.mix) for loop in hot]
     return {
         "arithmetic": _shares([(w, m.arithmetic, m.instructions) for w, m in weighted]),
         "moves": _shares([(w, m.moves, m.instructions) for w, m in weighted]),

@@ -20,7 +20,7 @@ from kernelwright.cli._journal import Journal, Record, key
 from kernelwright.cli._progress import progress
 from kernelwright.cli._selection import selected
 from kernelwright.cli._suites import SuiteDirOption
-from kernelwright.judge import InfraError, Judge, Status, Verdict, fit, source_hash
+from kernelwright.judge import InfraError, Judge, OutOfReach, Status, Verdict, fit, source_hash
 from kernelwright.report import Bench, Fate, Result, attempts, summary_rows, to_csv, to_json, to_markdown
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tasks.suites import Problem, Quality, Solution, Suite, find_solutions
@@ -57,12 +57,12 @@ def run(
         answered = {solution.problem for solution in answers.found}
         problems = [problem for problem in problems if problem.id in answered]
     folder = out or solutions / "judged"
-    settings = _Settings(_baselines(baseline), fit_machine, mode, not untimed)
+    settings = _Settings(_baselines(baseline), fit_machine, mode, not untimed, tuple(limit or []))
     console = Console(highlight=False)
     if answers.others:
         console.print(f"[dim]left out: {len(answers.others)} files that answer none of these problems[/]")
     journal = Journal(folder / "verdicts.jsonl")
-    with Judge(limits=limits_from(limit or []), baselines=settings.baselines) as judge:
+    with Judge(limits=limits_from(list(settings.limits)), baselines=settings.baselines) as judge:
         records = _judged(_Court(judge, settings, journal), problems, answers.found, console)
         context = _context(" ".join(suite), found, settings, judge) | _clean_by(audited)
     bench = _bench(problems, records, settings, audited, context)
@@ -78,6 +78,7 @@ class _Settings:
     fit: bool
     mode: str | None
     timed: bool
+    limits: tuple[str, ...]
 
 
 def _baselines(text: str) -> tuple[str, ...]:
@@ -153,11 +154,13 @@ class _Court:
             verdict = self._judge.judge(task, text, timed=self._settings.timed)
         except TaskError as error:
             return _refusal(error)
+        except OutOfReach as error:
+            return _unjudged(error)
         except InfraError as error:
             self._faults += 1
             if self._faults >= MOST_FAULTS:
                 raise
-            return {"fate": str(Fate.UNJUDGED), "status": str(Status.INFRA), "message": str(error)}
+            return _unjudged(error)
         self._faults = 0
         return {**_told(verdict), "changes": changes, "judged": task.hash}
 
@@ -173,6 +176,8 @@ class _Court:
             "fit": self._settings.fit,
             "timed": self._settings.timed,
             "baselines": list(self._settings.baselines),
+            "limits": list(self._settings.limits),
+            "cpu": self._judge.machine["cpu"],
             "date": date.today().isoformat(),
             "speedup": {},
             "flaws": [],
@@ -216,12 +221,23 @@ def _text(path: Path) -> str:
 
 def _told(verdict: Verdict) -> Record:
     return {
-        "fate": str(Fate.ACCEPTED if verdict.accepted else Fate.REJECTED),
+        "fate": str(_fate(verdict)),
         "status": str(verdict.status),
         "message": verdict.message,
         "speedup": verdict.speedup,
         "verdict": verdict.to_json(),
     }
+
+
+def _fate(verdict: Verdict) -> Fate:
+    """What this machine could only compile is not judged."""
+    if verdict.accepted:
+        return Fate.ACCEPTED
+    return Fate.REJECTED if verdict.checked else Fate.UNJUDGED
+
+
+def _unjudged(error: InfraError) -> Record:
+    return {"fate": str(Fate.UNJUDGED), "status": str(Status.INFRA), "message": str(error)}
 
 
 def _refusal(error: TaskError) -> Record:

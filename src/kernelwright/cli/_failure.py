@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from kernelwright.judge import InfraError
+from kernelwright.judge import InfraError, OutOfReach
 from kernelwright.tasks import TaskError
 
 P = ParamSpec("P")
@@ -39,6 +39,8 @@ def guarded(command: Callable[P, T]) -> Callable[P, T]:
             _say("Cannot judge", f"{error.where}: {error.what}" if error.where else error.what, error.fix)
         except UsageError as error:
             _say("Cannot do that", str(error), error.fix)
+        except OutOfReach as error:
+            _say("Cannot judge on this machine", str(error), error.fix)
         except InfraError as error:
             fix = error.fix or "run `kernelwright doctor`, then try again"
             _say("This machine failed (INFRA)", str(error), fix)

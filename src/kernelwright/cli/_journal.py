@@ -9,24 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.cli._failure import UsageError
+from kernelwright.report import Fate
 
 Record = dict[str, Any]
 Key = tuple[Any, ...]
 
 # What makes two judgements the same one.
-_IDENTITY = ("problem", "variant", "task", "candidate", "fit", "timed")
+_IDENTITY = ("problem", "variant", "task", "candidate", "fit", "timed", "cpu")
 
 
 def key(record: Record) -> Key:
-    return (*(record[name] for name in _IDENTITY), *sorted(record["baselines"]))
+    return (*(record[name] for name in _IDENTITY), *sorted(record["baselines"]), *sorted(record["limits"]))
 
 
 class Journal:
-    """An append-only file of records. What the machine is to blame for is not kept as known: it is tried again."""
+    """An append-only file of records. What could not be judged is not kept as known: it is tried again."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known = {key(record): record for record in self._read() if record["status"] != "INFRA"}
+        self._known = {key(record): record for record in self._read() if _judged(record)}
 
     def get(self, wanted: Key) -> Record | None:
         return self._known.get(wanted)
@@ -42,7 +43,7 @@ class Journal:
                 os.fsync(file.fileno())
         except OSError as error:
             raise UsageError(f"{self._path} cannot be written: {error.strerror}", "choose another --out") from error
-        if record["status"] != "INFRA":
+        if _judged(record):
             self._known[key(record)] = record
 
     def _end_torn_line(self) -> None:
@@ -71,6 +72,10 @@ def _parsed(line: str) -> Record | None:
     try:
         record = json.loads(line)
         key(record)
-        return record if isinstance(record, dict) and "status" in record else None
+        return record if "fate" in record else None
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _judged(record: Record) -> bool:
+    return bool(record["fate"] != Fate.UNJUDGED)

@@ -151,5 +151,7 @@ def _conclude(console: Console, quality: Quality, keys: list[str], path: Path) -
         if finding.status != "clean":
             what = ", ".join(finding.flags) or finding.status
             console.print(f"  {escape(key)}  [yellow]{what}[/]  {escape(finding.reason)}", soft_wrap=True)
-    console.print(f"wrote {escape(str(path))}", soft_wrap=True)
-    console.print(f"[bold]Next:[/] kernelwright bench {quality.suite} --solutions DIR --quality {path}", soft_wrap=True)
+    written = escape(str(path))
+    console.print(f"wrote {written}", soft_wrap=True)
+    command = f"kernelwright bench {quality.suite} --solutions DIR --quality {written}"
+    console.print(f"[bold]Next:[/] {command}", soft_wrap=True)

@@ -13,7 +13,7 @@ from kernelwright.judge._limits import Limits, available_memory, limit_names
 from kernelwright.judge._machine import describe as machine
 from kernelwright.judge._process import Isolation
 from kernelwright.judge._profile import Profile, profile
-from kernelwright.judge._status import ACCEPTED, InfraError, Status
+from kernelwright.judge._status import ACCEPTED, InfraError, OutOfReach, Status
 from kernelwright.judge._verdict import Verdict, source_hash
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Isolation",
     "Judge",
     "Limits",
+    "OutOfReach",
     "Profile",
     "Status",
     "Verdict",

@@ -176,6 +176,7 @@ class Contestant:
         with self.judged():
             self.worker.attach(self._prepared.stage, timeout=self._limits.call_s)
             self._kept = KEPT_WHEN_GUARDED if guard else KEPT_RESULTS
+            self._answers = self._answers[-self._kept - 1 :]  # the worker drops older ones now
             pattern = random.choice(RED_BYTES) if guard else 0
             answer = self.worker.stage(placed, timeout=self._limits.call_s, guard=pattern, keep=self._kept)
             self.check_answer(answer)

@@ -23,7 +23,7 @@ from kernelwright.judge._limits import Limits
 from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Isolation, Template, Worker
 from kernelwright.judge._reference import Reference
-from kernelwright.judge._status import InfraError, Rejection, Status
+from kernelwright.judge._status import OutOfReach, Rejection, Status
 from kernelwright.judge._timing import BLOCKS, CANDIDATE, CaseTiming, Timer, speedup
 from kernelwright.judge._verdict import Verdict, source_hash
 from kernelwright.tasks import Case, Task
@@ -335,10 +335,10 @@ class _Hearing:
             return
         available = used.available()
         if not available.ok:
-            raise InfraError(f"the candidate needs the backend {used.name}: {available.detail}", available.fix)
+            raise OutOfReach(f"the candidate needs the backend {used.name}: {available.detail}", available.fix)
         unfit = used.unfit(self._source)
         if unfit:
-            raise InfraError(unfit, available.more)
+            raise OutOfReach(unfit, available.more)
 
     def _start(self) -> Contestant:
         stage = self._stage

@@ -12,6 +12,7 @@ import platform
 import shutil
 import statistics
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,7 +137,7 @@ class Roof:
             "bound": self.bound,
             "memory_ms": self.memory * 1e3,
             "compute_ms": None if self.compute is None else self.compute * 1e3,
-            "share": round(self.seconds / self.measured, 4),
+            "share": round(self.seconds / self.measured, 6),
             "operations_avoided": self.avoids,
         }
 
@@ -257,7 +258,7 @@ class _Session:
             return {"absent": missing}
         served = self._judge.builder.served
         try:
-            texts = [
+            texts: list[tuple[str, Mapping[int, int]]] = [
                 (self._judge.builder.list_code(served[inode], listing.command), spots.own.get(inode, {}))
                 for inode in sorted(contestant.libraries)
             ]
@@ -298,6 +299,7 @@ def measure(contestant: Contestant, trial: Trial) -> Calls:
     seconds, used, faults = [], 0.0, 0
     with Attention(), contestant.judged():
         for number in range(CALLS):
+            contestant.resume()
             time.sleep(REST_SECONDS)
             contestant.lay(trial.inputs, slot=number % SLOTS, shifted=True)
             before, faults_before = contestant.worker.cpu_seconds(), contestant.worker.page_faults()
@@ -337,7 +339,7 @@ def rules_view(facts: dict[str, Any]) -> Facts:
     samples = {name: share for name, share in facts["samples"].items() if name != "number"}
     return Facts(
         seconds=case["time_ms"] / 1e3,
-        roof_seconds=case["roof"]["share"] * case["time_ms"] / 1e3,
+        roof_seconds=case["roof"][f"{case['roof']['bound']}_ms"] / 1e3,
         bound=case["roof"]["bound"],
         outside_share=case["outside_share"],
         processors=case["processors"],

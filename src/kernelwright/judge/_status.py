@@ -44,3 +44,7 @@ class InfraError(Exception):
     def __init__(self, what: str, fix: str = "") -> None:
         super().__init__(what)
         self.fix = fix
+
+
+class OutOfReach(InfraError):
+    """This machine lacks what one candidate needs; others may be judged here."""

@@ -8,7 +8,7 @@ from kernelwright.native._cuda_library import ENDING, CudaLibrary
 from kernelwright.native._errors import CompileError
 from kernelwright.native._language import OUTPUT, Language, register
 from kernelwright.native._library import load
-from kernelwright.native._nvcc import architecture, check_architecture, nvcc
+from kernelwright.native._nvcc import architecture, check_architecture, exporting_kernels, nvcc
 from kernelwright.native._source import Source
 
 # The runtime is linked in, so that a library finds its device without any path being set.
@@ -46,7 +46,8 @@ def cuda(text: str, flags: Sequence[str] | str = ()) -> CudaLibrary:
 def _commands(source: Source) -> list[list[str]]:
     _check_flags(source.flags)
     chosen = [] if any(map(_ARCHITECTURE.match, source.flags)) else [f"-arch={architecture()}"]
-    return [[str(nvcc().path), *COMPILE, *LINK, *chosen, *source.flags, "kernel.cu", "-o", OUTPUT]]
+    flags = (*COMPILE, *LINK, *exporting_kernels(), *chosen, *source.flags)
+    return [[str(nvcc().path), *flags, "kernel.cu", "-o", OUTPUT]]
 
 
 def _check_flags(flags: tuple[str, ...]) -> None:
@@ -63,7 +64,7 @@ def _check_flags(flags: tuple[str, ...]) -> None:
 
 
 def _identity() -> str:
-    return "\n".join((nvcc().version, *COMPILE, *LINK, architecture(), ENDING))
+    return "\n".join((nvcc().version, *COMPILE, *LINK, *exporting_kernels(), architecture(), ENDING))
 
 
 register(Language(name="cuda", file_name="kernel.cu", identity=_identity, commands=_commands, ending=ENDING))

@@ -17,6 +17,7 @@ ARCHITECTURE_VARIABLE = "KERNELWRIGHT_CUDA_ARCH"
 DEFAULT_ARCHITECTURE = "sm_90"
 USUAL_FOLDER = Path("/usr/local/cuda/bin")
 INSTALL = "apt-get install nvidia-cuda-toolkit"
+HIDING = "--device-entity-has-hidden-visibility"
 _NAME = re.compile(r"sm_\d+[af]?")
 
 
@@ -72,6 +73,17 @@ def toolkit_folder() -> Path | None:
     except (ToolchainError, IndexError):
         return None
     return folder if (folder / "nvvm").is_dir() and (folder / "bin").is_dir() else None
+
+
+def exporting_kernels() -> tuple[str, ...]:
+    """The flag that lets a library export its kernels: from CUDA 13 on they are hidden unless told otherwise."""
+    return _exporting_kernels(str(nvcc().path))
+
+
+@functools.cache
+def _exporting_kernels(compiler: str) -> tuple[str, ...]:
+    known = any(HIDING in line for line in _ask(compiler, "--help"))
+    return (f"{HIDING}=false",) if known else ()
 
 
 # *** architectures ***

@@ -40,11 +40,11 @@ class Result:
         return Fate.MISSING
 
     def best(self, baseline: str) -> Attempt | None:
-        """The fastest accepted sample; where none was timed the first; else the first of those that failed."""
+        """The fastest accepted sample; where none was timed the first; else the first that decided the fate."""
         timed = [attempt for attempt in self.accepted if baseline in attempt.ratios]
         if timed:
             return max(timed, key=lambda attempt: attempt.ratios[baseline].value)
-        return next(iter(self.accepted or self.attempts), None)
+        return next((attempt for attempt in self.attempts if attempt.fate is self.fate), None)
 
     def outcome(self, chosen_by: str, baseline: str) -> Outcome:
         best = self.best(chosen_by) if self.fate is Fate.ACCEPTED else None

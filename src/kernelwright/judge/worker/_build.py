@@ -17,7 +17,7 @@ def main(channel: Channel) -> None:
     if not os.path.isdir(os.environ["TMPDIR"]):
         os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
     message, fds = channel.receive_fds()
-    os.environ.update(message["settings"])
+    os.environ.update(message.get("settings", {}))
     try:
         channel.send(_list(message, *fds) if message["op"] == "list" else _compile(message, *fds))
     except Exception as error:

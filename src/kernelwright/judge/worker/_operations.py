@@ -49,17 +49,19 @@ ONE_EACH = frozenset(
     "sum mean prod amax amin max min aminmax norm nansum cumsum cumprod cummax cummin avg_pool2d avg_pool3d "
     "_adaptive_avg_pool2d max_pool2d_with_indices max_pool3d_with_indices index_add scatter_add".split()
 )
+# Pointwise to torch, and nothing is computed.
+COPIES = frozenset({"clone", "positive"})
 SPECIAL = frozenset(
     "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh erf erfc pow sigmoid gelu silu mish "
     "softplus elu selu celu logsumexp _softmax _log_softmax log_sigmoid_forward".split()
 )
 
 
-class _Estimate(TorchDispatchMode):
+class _Estimate(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees every operator that torch's own counter has no formula for."""
 
     def __init__(self, known: Any) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._known = known
         self.operations: Counter[str] = Counter()
         self.special = 0
@@ -74,7 +76,7 @@ class _Estimate(TorchDispatchMode):
         return result
 
     def _count(self, name: str, tags: Any, given: list[Any], result: Any) -> None:
-        size = max(_elements(given), _elements([result]), default=0)
+        size = max(_elements(given), _elements([result]))
         rate = SEVERAL.get(name) or int(_computes(name, tags))
         if rate and _floats([result]):
             self.operations[name] += rate * size
@@ -82,7 +84,7 @@ class _Estimate(TorchDispatchMode):
 
 
 def _computes(name: str, tags: Any) -> bool:
-    return torch.Tag.pointwise in tags or name in ONE_EACH
+    return name not in COPIES and (torch.Tag.pointwise in tags or name in ONE_EACH)
 
 
 def _tensors(values: list[Any]) -> list[torch.Tensor]:
@@ -99,7 +101,7 @@ def _floats(values: list[Any]) -> bool:
 
 
 def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
-    return int(sdpa_flop_count(query, key, value))
+    return int(sdpa_flop_count(query, key, value))  # type: ignore[no-untyped-call]
 
 
 CPU_ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu

@@ -19,7 +19,6 @@ import torch
 from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._memory import NUMPY
 from kernelwright.judge._tree import Tree, decode, encode, foreign
-from kernelwright.judge.worker import _operations
 from kernelwright.judge.worker._driver import Driver, failure
 from kernelwright.judge.worker._families import apply_family
 from kernelwright.judge.worker._tensors import dtype_name, exact_tensor, pack
@@ -273,6 +272,9 @@ class Reference(Driver):
 
     def do_operations(self, message: Message) -> Message:
         """How many floating point operations the staged inputs ask for."""
+        # Torch's counter imports Triton, which must not happen before its interpreter can be switched on.
+        from kernelwright.judge.worker import _operations
+
         return {"op": "counted", **_operations.count(lambda: self._model(*self._arguments))}
 
     def do_flop_ceiling(self, message: Message) -> Message:

@@ -1,6 +1,7 @@
 """From an address to problems: finds suites in the places where they lie."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from kernelwright.tasks._error import TaskError, choose_among, located
@@ -27,11 +28,18 @@ def _at(place: Path) -> list[Suite]:
     here = _recognised(place)
     if here or not place.is_dir():
         return here
-    return [suite for child in sorted(place.iterdir()) for suite in _recognised(child)]
+    try:
+        children = sorted(place.iterdir())
+    except OSError as error:
+        raise TaskError(f"the folder cannot be read: {error.strerror}.", str(place), "Name another one.") from error
+    return [suite for child in children for suite in _recognised(child)]
 
 
 def _recognised(path: Path) -> list[Suite]:
-    return [suite for recognise in KNOWN.values() if (suite := recognise(path))]
+    """The suites at a path; none where it cannot be looked into."""
+    with suppress(OSError):
+        return [suite for recognise in KNOWN.values() if (suite := recognise(path))]
+    return []
 
 
 def open_suite(name: str, suite_dir: Path | None = None) -> Suite:

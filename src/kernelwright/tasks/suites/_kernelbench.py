@@ -48,7 +48,7 @@ def _files(level: Path) -> dict[str, Path]:
 def _from_folders(levels: Mapping[str, Path]) -> tuple[Problem, ...]:
     return in_order(
         [
-            Problem(NAME, f"{level}/{number}", path.stem, partial(_read_file, path))
+            Problem(NAME, f"{level}/{number}", path.stem, level, partial(_read_file, path))
             for level, folder in levels.items()
             for number, path in _files(folder).items()
         ]
@@ -61,7 +61,11 @@ def _read_file(path: Path, constants: Mapping[str, Setting], mode: str | None) -
 
 def _from_rows(files: tuple[Path, ...]) -> tuple[Problem, ...]:
     rows = [row for file in files for row in _dataset.rows(file)]
-    return in_order([Problem(NAME, row.id, row.title, partial(_read_row, row)) for row in rows])
+    return in_order([Problem(NAME, row.id, row.title, _level(row.id), partial(_read_row, row)) for row in rows])
+
+
+def _level(id_: str) -> str:
+    return id_.partition("/")[0]
 
 
 def _read_row(row: _dataset.Row, constants: Mapping[str, Setting], mode: str | None) -> tuple[Task, ...]:

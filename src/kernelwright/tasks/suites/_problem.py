@@ -4,6 +4,7 @@ Most problems are one task. Where a suite asks for several ways to construct the
 of its own, since its weights have other shapes. A solution solves the problem when it solves all of them.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -22,12 +23,14 @@ class Problem:
         suite: Name of its suite.
         id: Unique in the suite, such as `1/19` or `layernorm/backward`.
         title: What people call it.
+        part: The part of the suite it belongs to, such as `1` or `kernelbench/level_1`; empty where it is in none.
         read: Reads its tasks, one a variant, with constants set and in a mode.
     """
 
     suite: str
     id: str
     title: str
+    part: str
     read: Read = field(repr=False, compare=False)
 
     @property
@@ -55,5 +58,5 @@ def in_order(problems: list[Problem]) -> tuple[Problem, ...]:
 
 
 def natural(text: str) -> list[tuple[int, int, str]]:
-    """A sorting key under which `1/2` comes before `1/19`."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in text.split("/")]
+    """A sorting key under which `1/2` comes before `1/19`, and `task_2` before `task_19`."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.findall(r"[0-9]+|[^0-9]+", text)]

@@ -44,7 +44,8 @@ def _problems(tasks: Path) -> tuple[Problem, ...]:
         for path in tasks.rglob(f"func_{direction}.py"):
             folder = path.parent.relative_to(tasks).as_posix()
             id_ = folder if direction == "forward" else f"{folder}/backward"
-            found.append(Problem(NAME, id_, folder.rpartition("/")[2], partial(_read, path, direction)))
+            part, _, title = folder.rpartition("/")
+            found.append(Problem(NAME, id_, title, part, partial(_read, path, direction)))
     return in_order(found)
 
 
@@ -67,7 +68,7 @@ def _read(path: Path, direction: str, settings: Mapping[str, Setting], mode: str
 
 
 def _parts(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """Input, init and shared settings: the several ones, or the single ones where there are no others."""
+    """Input, init and shared settings: the several ones, or the single ones where those say nothing."""
     try:
         config = json.loads(read_text(path))
     except json.JSONDecodeError as error:
@@ -76,11 +77,16 @@ def _parts(path: Path) -> dict[str, list[dict[str, Any]]]:
         ) from error
     with located(str(path)):
         require(isinstance(config, dict), "the file holds no object.")
-        return {part: _settings(config, part) for part in _PARTS}
+        several = any(_says_something(config.get(f"multi_{part}_configs")) for part in _PARTS)
+        return {part: _settings(config, f"{'multi' if several else 'single'}_{part}_configs") for part in _PARTS}
 
 
-def _settings(config: Mapping[str, Any], part: str) -> list[dict[str, Any]]:
-    key = f"multi_{part}_configs" if f"multi_{part}_configs" in config else f"single_{part}_configs"
+def _says_something(configs: Any) -> bool:
+    """Most files have `[{}]` where they have no second configuration."""
+    return configs is not None and not (isinstance(configs, list) and all(one == {} for one in configs))
+
+
+def _settings(config: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     found = config.get(key)
     fix = f'Write "{key}": [{{}}], one object a configuration.'
     require(isinstance(found, list) and bool(found) and all(isinstance(c, dict) for c in found), f"{key} is none.", fix)

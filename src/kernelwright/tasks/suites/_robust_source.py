@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kernelwright.tasks._constants import bindings
 from kernelwright.tasks._error import TaskError
 from kernelwright.tasks._literals import NotPlainError, fold, literal_text
+from kernelwright.tasks._reads import Reads
 from kernelwright.tasks._reference import Reference
 
 _REQUIRED = object()
@@ -122,9 +124,16 @@ class Rewriting:
 
     def _check_free_names(self, constants: Iterable[str]) -> None:
         for name in constants:
-            if self.reference.defines(name):
-                what = f"get_inputs takes {name!r}, which is also a top-level name of the file."
+            if self._is_taken(name):
+                what = f"get_inputs takes {name!r}, which is also a top-level name that the file uses."
                 raise TaskError(what, self.reference.where, "Rename one of them.")
+
+    def _is_taken(self, name: str) -> bool:
+        """Whether a constant of that name would change what the file does. Assignments that nobody reads may go."""
+        if name not in bindings(self.reference):
+            return self.reference.defines(name)
+        reads = Reads.of(self.reference)
+        return name in reads.import_time().union(*reads.when_called.values())
 
     def _construction(
         self, given: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]
@@ -132,7 +141,7 @@ class Rewriting:
         """Arguments of `Model` as texts, and the constants that they name."""
         arguments, constants = [], {}
         for name, value in self._values("Model", self._making, given).items():
-            if all(drawn.get(name, value) == value for drawn in inputs) and not self.reference.defines(name):
+            if all(drawn.get(name, value) == value for drawn in inputs) and not self._is_taken(name):
                 constants[name] = value
                 arguments.append(name)
             else:

@@ -32,8 +32,7 @@ class Suite:
 
     def groups(self) -> dict[str, int]:
         """How many problems each part holds: levels of KernelBench, folders of robust-kbench."""
-        parents = (problem.id.rpartition("/")[0] for problem in self.problems)
-        return dict(Counter(parent or "all" for parent in parents))
+        return dict(Counter(problem.part or "others" for problem in self.problems))
 
     def select(self, part: str) -> tuple[Problem, ...]:
         """The problem of that id, else all problems below it; all where `part` is empty."""
