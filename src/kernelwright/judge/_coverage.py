@@ -335,7 +335,7 @@ class _Owners:
                         path = fields[5].strip()
                         self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
                     else:
-                        self._ranges += _generated(pid, start, stop, codes if room > 0 else [])
+                        self._ranges += generated(pid, start, stop, codes if room > 0 else [])
                         room -= stop - start
         self._starts = [start for start, *_ in self._ranges]
 
@@ -362,7 +362,7 @@ class _Owners:
         return self._ranges[index][2:]
 
 
-def _generated(pid: int, start: int, stop: int, codes: list[Code]) -> list[tuple[int, int, str, str]]:
+def generated(pid: int, start: int, stop: int, codes: list[Code]) -> list[tuple[int, int, str, str]]:
     """Executable memory of no file: where it is code that was compiled for the candidate, and the rest of it."""
     memory = _read(pid, start, min(stop - start, MOST_GENERATED)) if codes else b""
     found = sorted({span for code in codes for span in code.found_in(memory)})
