@@ -1,13 +1,17 @@
 """SYCL text becomes kernels that run on tensors."""
 
+import faulthandler
 import pickle
+import re
+import signal
 import threading
+from pathlib import Path
 
 import pytest
 import torch
 
 from kernelwright import native
-from kernelwright.native import _sycl_packages
+from kernelwright.native import _mute, _sycl_packages
 from tests.sycl import needs_sycl
 
 HEAD = """#include <sycl/sycl.hpp>
@@ -34,9 +38,9 @@ KERNELS = (
 
 
 @pytest.fixture(scope="module")
-def lib(tmp_path_factory):
+def lib(shared_cache):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KERNELWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("KERNELWRIGHT_CACHE", str(shared_cache))
         return native.sycl(KERNELS)
 
 
@@ -79,6 +83,29 @@ def test_the_library_shows_its_kernels_and_survives_pickling(lib):
     with pytest.raises(AttributeError, match="did you mean scale"):
         _ = lib.scales
     assert pickle.loads(pickle.dumps(lib)).__kernelwright_source__ == lib.__kernelwright_source__
+
+
+@needs_sycl
+def test_more_work_items_in_a_group_than_the_device_has_are_refused_by_it(lib):
+    with pytest.raises(native.SyclError, match=r"scale over \(65536,\) in groups of \(65536,\): .*OpenCL error -54"):
+        lib.scale[65536, 65536](torch.ones(1), torch.ones(1), 1, 1.0, 0)
+
+
+@needs_sycl
+def test_a_muted_kernel_checks_its_arguments_and_does_nothing(lib, monkeypatch):
+    monkeypatch.setattr(_mute, "_muted", True)
+    muted = native.SyclLibrary(lib.__kernelwright_source__, lib.path, lib._functions)
+    y = torch.zeros(64)
+    muted.scale[64, 64](torch.ones(64), y, 64, 3.0, 7)
+    assert not y.any()
+    with pytest.raises(native.NativeCallError, match="pass a float"):
+        muted.scale[64, 64](torch.ones(64), y, 64, "3", 7)
+
+
+@needs_sycl
+def test_opening_a_library_leaves_signals_to_whom_they_belong(lib):
+    caught = int(re.search(r"SigCgt:\s*(\w+)", Path("/proc/self/status").read_text())[1], 16)
+    assert not caught & 1 << signal.SIGSEGV - 1 or faulthandler.is_enabled()
 
 
 @needs_sycl

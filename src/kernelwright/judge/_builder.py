@@ -7,12 +7,12 @@ import os
 import time
 from pathlib import Path
 
-from kernelwright import native
+from kernelwright import backends, native
 from kernelwright.judge._channel import ChannelError, Message, Silent
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._process import Template, Worker
 from kernelwright.judge._sandbox import Cage
-from kernelwright.judge._status import InfraError, Rejection, Status
+from kernelwright.judge._status import InfraError, OutOfReach, Rejection, Status
 
 LARGEST_LIBRARY = 256 << 20
 LARGEST_LISTING = 64 << 20
@@ -33,12 +33,15 @@ class Builder:
 
     def serve(self, request: Message) -> tuple[Message, tuple[int, ...]]:
         start = time.perf_counter()
+        source = _source(request)
         try:
-            source = _source(request)
             path = self._cache.get(source, self._build)
             fd = _sealed(path)
             self._note(os.fstat(fd).st_ino, path)
             return {"op": "built"}, (fd,)
+        except native.ToolchainError as error:
+            fix = backends.get(source.language).available().fix
+            raise OutOfReach(f"the candidate needs the backend {source.language}: {error.headline}", fix) from error
         except native.CompileError as error:
             return {"op": "failed", "message": error.headline, "log": error.log}, ()
         finally:

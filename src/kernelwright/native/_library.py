@@ -27,7 +27,7 @@ class Library:
     Other Python threads run during a call.
     """
 
-    nothing: ClassVar[str] = NOTHING_TO_CALL
+    _nothing: ClassVar[str] = NOTHING_TO_CALL
     __kernelwright_source__: Source
     path: Path
 
@@ -38,7 +38,7 @@ class Library:
         self._handle = _open(path)
 
     @classmethod
-    def read(cls, text: str) -> dict[str, Signature]:
+    def _read(cls, text: str) -> dict[str, Signature]:
         """What the text offers for calling, by name."""
         return signatures(text)
 
@@ -82,9 +82,9 @@ L = TypeVar("L", bound=Library)
 
 def load(source: Source, kind: type[L]) -> L:
     """Build `source` and open the library, after making sure there is something in it to call."""
-    functions = kind.read(source.text)
+    functions = kind._read(source.text)
     if not functions:
-        raise CompileError(kind.nothing)
+        raise CompileError(kind._nothing)
     return kind(source, build(source), functions)
 
 

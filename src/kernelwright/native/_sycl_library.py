@@ -38,7 +38,7 @@ def program_of(library: bytes) -> bytes:
 class SyclLibrary(Library):
     """The kernels of one compiled SYCL source, as attributes; see Kernel for how each is launched."""
 
-    nothing: ClassVar[str] = NOTHING_TO_LAUNCH
+    _nothing: ClassVar[str] = NOTHING_TO_LAUNCH
 
     def __init__(self, source: Source, path: Path, functions: Mapping[str, Signature]) -> None:
         super().__init__(source, path, functions)
@@ -47,7 +47,7 @@ class SyclLibrary(Library):
         _succeed(self._handle.kernelwright_open, program, ctypes.c_size_t(len(program)), ctypes.byref(self._program))
 
     @classmethod
-    def read(cls, text: str) -> dict[str, Signature]:
+    def _read(cls, text: str) -> dict[str, Signature]:
         return {name: found for name, found in signatures(text).items() if found.dimensions}
 
     def _find(self, name: str) -> Launch:
