@@ -74,7 +74,7 @@ def codes_of(program: bytes) -> list[Code]:
             if section.kind == PROGBITS and section.flags & EXECUTABLE and section.content
             for code in _code(section.content, [r.content for r in relocations if r.about == index])
         ]
-    except (StopIteration, struct.error, ValueError, IndexError):
+    except (StopIteration, struct.error, ValueError, IndexError, OverflowError):
         return []
 
 
