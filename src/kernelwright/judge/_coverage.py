@@ -20,12 +20,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kernelwright import native
 from kernelwright.judge import _kernel
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._machine_code import Code
 from kernelwright.judge._placement import Attention
 from kernelwright.judge._process import Answer, Worker
+from kernelwright.judge._sandbox import SYSTEM, python_directories
 from kernelwright.judge._status import Rejection, Status
 
 PTRACE_CONT = 7
@@ -78,6 +80,7 @@ NEUTRAL = (
     "libintelocl",
     "libintlc",
 )
+IN_MEMORY = "/memfd:"
 GENERATED, MOST_GENERATED = "[generated code]", 64 << 20
 WORKERS = ("own", "library", "glue")
 # Threads of these spin while they wait for work.
@@ -325,7 +328,7 @@ class _Owners:
 
     def __init__(self, pid: int, own: set[int], codes: list[Code]) -> None:
         self._ranges: list[tuple[int, int, str, str]] = []
-        room = MOST_GENERATED
+        room, installed = MOST_GENERATED, _installed()
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.split(maxsplit=5)
@@ -333,7 +336,9 @@ class _Owners:
                     start, stop = (int(part, 16) for part in fields[0].split("-"))
                     if len(fields) > 5:
                         path = fields[5].strip()
-                        self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
+                        # The path too: a candidate can wait until a file of its own gets a certain inode number.
+                        mine = int(fields[4]) in own and path.startswith(IN_MEMORY)
+                        self._ranges.append((start, stop, path, "own" if mine else _owner(path, installed)))
                     else:
                         self._ranges += generated(pid, start, stop, codes if room > 0 else [])
                         room -= stop - start
@@ -382,10 +387,20 @@ def _read(pid: int, address: int, length: int) -> bytes:
     return b""
 
 
-def _owner(path: str) -> str:
+def _installed() -> tuple[str, ...]:
+    """Folders that no candidate can write to. Elsewhere a name proves nothing."""
+    folders = (*SYSTEM, *python_directories(), native.cache_dir())
+    return tuple(f"{os.path.realpath(folder)}/" for folder in folders)
+
+
+def _owner(path: str, installed: tuple[str, ...]) -> str:
     """Code that no compilation of the judge's made: a library's, torch's own, or nobody's in particular."""
     name = os.path.basename(path)
-    if path in ("[vdso]", "[vsyscall]") or name.startswith((*NEUTRAL, "python", "libpython")) or "lib-dynload" in path:
+    if path in ("[vdso]", "[vsyscall]"):
+        return "other"
+    if not path.startswith(installed):
+        return "library"
+    if name.startswith((*NEUTRAL, "python", "libpython")) or "lib-dynload" in path:
         return "other"
     if name.startswith(POOLS):
         return "waiting"
