@@ -16,8 +16,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.status import Status as Line
 
+from kernelwright import backends
 from kernelwright.judge import Judge, Limits
-from tests.corpus import EXPLOITS, HONEST, Specimen, specimens
+from tests.corpus import EXPLOITS, HONEST, SYCL_EXPLOITS, SYCL_HONEST, Specimen, specimens
 from tests.mutants import PER_KERNEL, Mutant, chosen, run
 
 ENOUGH_KILLED = 0.98
@@ -68,6 +69,7 @@ def main() -> None:
         tallies = [
             tally_specimens("exploits rejected", EXPLOITS, judge=judge, times=options.times, line=line),
             tally_specimens("honest accepted", HONEST, judge=judge, times=options.times, line=line),
+            *tally_sycl(judge=judge, times=options.times, line=line),
             tally_mutants(judge=judge, each=1 if options.quick else PER_KERNEL, line=line),
         ]
     for tally in tallies:
@@ -93,6 +95,16 @@ def tally_specimens(title: str, folder: Path, *, judge: Judge, times: int, line:
         tally.right += not failures
         tally.failures += failures[:1]
     return tally
+
+
+def tally_sycl(*, judge: Judge, times: int, line: Line) -> list[Tally]:
+    """The part in SYCL, where SYCL works; said plainly where it does not."""
+    sycl = backends.get("sycl").available()
+    if not sycl.ok:
+        print(f"SYCL part not judged: {sycl.detail}")
+        return []
+    kinds = {"SYCL exploits rejected": SYCL_EXPLOITS, "SYCL honest accepted": SYCL_HONEST}
+    return [tally_specimens(title, kinds[title], judge=judge, times=times, line=line) for title in kinds]
 
 
 def _forgetting(judge: Judge, candidates: Iterable[Specimen]) -> Iterator[Specimen]:

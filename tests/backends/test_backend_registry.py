@@ -9,13 +9,13 @@ PLAIN = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x
 
 
 def test_the_built_in_languages_are_known():
-    assert backends.names() == ("cpp", "cuda", "python", "triton")
+    assert backends.names() == ("cpp", "cuda", "python", "sycl", "triton")
     assert backends.get("cpp").name == "cpp"
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
     with pytest.raises(
-        backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, cuda, python, triton"
+        backends.UnknownBackendError, match=r"'pyton'; did you mean python\? known: cpp, cuda, python, sycl, triton"
     ):
         backends.get("pyton")
 
@@ -33,7 +33,7 @@ def test_a_registered_class_is_found_and_takes_part_in_detection(monkeypatch):
         def recognises(self, candidate_text):
             return "zig" in candidate_text
 
-    assert backends.names() == ("cpp", "cuda", "python", "triton", "zig")
+    assert backends.names() == ("cpp", "cuda", "python", "sycl", "triton", "zig")
     assert backends.detect(PLAIN + "# zig") == "zig"
     assert backends.get("zig").available().fix == "pip install ziglang"
 
@@ -109,3 +109,29 @@ def test_a_cache_that_cannot_be_written_is_reported_not_raised(monkeypatch, tmp_
     found = backends.get("cpp").available()
     assert not found.ok
     assert "KERNELWRIGHT_CACHE" in found.fix
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["from kernelwright.native import sycl\nlib = sycl('')", "from kernelwright import native\nlib = native.sycl('')"],
+)
+def test_a_candidate_that_compiles_sycl_is_sycl(text):
+    assert backends.detect(text) == "sycl"
+    assert backends.get("sycl").screen(text) == ()
+
+
+def test_sycl_text_is_screened_like_any_native_text():
+    text = 'from kernelwright import native\nlib = native.sycl(\'extern "C" void f() { asm("nop"); }\')\n'
+    assert backends.get("sycl").screen(text) == ("native-asm:2",)
+
+
+def test_without_its_packages_sycl_says_which_command_installs_them(monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    found = backends.get("sycl").available()
+    assert (found.ok, found.fix) == (False, "pip install 'kernelwright[sycl]'")
+    assert "not installed" in found.detail
+
+
+def test_without_a_host_compiler_sycl_asks_for_that_first(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert backends.get("sycl").available().fix == "apt-get install g++"

@@ -63,6 +63,7 @@ def test_scopes_are_what_the_judge_can_do():
         "cpp": Scope.TIMED,
         "cuda": Scope.COMPILED,
         "python": Scope.TIMED,
+        "sycl": Scope.TIMED,
         "triton": Scope.CHECKED,
     }
 

@@ -21,6 +21,9 @@ HERE = Path(__file__).parent
 TASKS = HERE / "tasks"
 EXPLOITS = HERE.parent / "exploits" / "candidates"
 HONEST = HERE.parent / "honest" / "candidates"
+# Candidates in SYCL, judged where its packages are installed.
+SYCL_EXPLOITS = HERE.parent / "exploits" / "sycl"
+SYCL_HONEST = HERE.parent / "honest" / "sycl"
 HEADER = re.compile(r"^# (entry|task|expect): (.+)$")
 
 

@@ -1,4 +1,7 @@
-"""Judges candidates of the corpus by name: `python -m tests.corpus a03 softmax_plain`; all of a kind: `exploits`."""
+"""Judges candidates of the corpus by name: `python -m tests.corpus a03 softmax_plain`.
+
+All of a kind: `exploits`, `honest`, `sycl`.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import sys
 import time
 
 from kernelwright.judge import Judge
-from tests.corpus import EXPLOITS, HONEST, Specimen, specimens
+from tests.corpus import EXPLOITS, HONEST, SYCL_EXPLOITS, SYCL_HONEST, Specimen, specimens
+
+KINDS = {EXPLOITS: "exploits", HONEST: "honest", SYCL_EXPLOITS: "sycl", SYCL_HONEST: "sycl"}
 
 
 def main() -> None:
     wanted = sys.argv[1:] or ["exploits", "honest"]
-    chosen = [s for s in (*specimens(EXPLOITS), *specimens(HONEST)) if any(_matches(s, word) for word in wanted)]
+    everyone = (specimen for folder in KINDS for specimen in specimens(folder))
+    chosen = [specimen for specimen in everyone if any(_matches(specimen, word) for word in wanted)]
     wrong = 0
     with Judge() as judge:
         for specimen in chosen:
@@ -28,8 +34,7 @@ def main() -> None:
 
 
 def _matches(specimen: Specimen, word: str) -> bool:
-    folder = "exploits" if specimen.path.parent == EXPLOITS else "honest"
-    return word == folder or specimen.name.startswith(word)
+    return word == KINDS[specimen.path.parent] or specimen.name.startswith(word)
 
 
 if __name__ == "__main__":

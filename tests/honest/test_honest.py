@@ -3,7 +3,8 @@ import pytest
 from kernelwright.judge import Judge, Verdict
 from kernelwright.tasks import Task
 from tests.conftest import over
-from tests.corpus import HONEST, Specimen, specimens
+from tests.corpus import HONEST, SYCL_HONEST, Specimen, specimens
+from tests.sycl import needs_sycl
 
 TIMED = specimens(HONEST)[::6]
 TRIES = 3
@@ -22,6 +23,17 @@ def test_honest_kernel_is_accepted_and_timed(judge: Judge, task: Task, specimen:
     """Every sixth; `make trust` times them all."""
     verdict = _judged(judge, task, specimen, timed=True)
     assert str(verdict.status) in specimen.expect, verdict.message
+
+
+@pytest.mark.slow
+@needs_sycl
+@over(specimens(SYCL_HONEST)[::4])
+def test_honest_sycl_kernel_is_accepted_and_timed(judge: Judge, task: Task, specimen: Specimen) -> None:
+    """Every fourth; `make trust` judges them all."""
+    verdict = _judged(judge, task, specimen, timed=True)
+    assert str(verdict.status) in specimen.expect, verdict.message
+    assert verdict.coverage is not None
+    assert verdict.coverage > 0.5
 
 
 def _judged(judge: Judge, task: Task, specimen: Specimen, *, timed: bool) -> Verdict:

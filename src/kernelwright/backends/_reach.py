@@ -84,6 +84,7 @@ _FOR_CANDIDATES = (
     "kernelwright.native",
     "kernelwright.native.cpp",
     "kernelwright.native.cuda",
+    "kernelwright.native.sycl",
     "kernelwright.native.Library",
 )
 

@@ -7,12 +7,12 @@ import os
 import time
 from pathlib import Path
 
-from kernelwright import native
+from kernelwright import backends, native
 from kernelwright.judge._channel import ChannelError, Message, Silent
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._process import Template, Worker
 from kernelwright.judge._sandbox import Cage
-from kernelwright.judge._status import InfraError, Rejection, Status
+from kernelwright.judge._status import InfraError, OutOfReach, Rejection, Status
 
 LARGEST_LIBRARY = 256 << 20
 LARGEST_LISTING = 64 << 20
@@ -33,12 +33,15 @@ class Builder:
 
     def serve(self, request: Message) -> tuple[Message, tuple[int, ...]]:
         start = time.perf_counter()
+        source = _source(request)
         try:
-            source = _source(request)
             path = self._cache.get(source, self._build)
             fd = _sealed(path)
             self._note(os.fstat(fd).st_ino, path)
             return {"op": "built"}, (fd,)
+        except native.ToolchainError as error:
+            fix = backends.get(source.language).available().fix
+            raise OutOfReach(f"the candidate needs the backend {source.language}: {error.headline}", fix) from error
         except native.CompileError as error:
             return {"op": "failed", "message": error.headline, "log": error.log}, ()
         finally:
@@ -91,7 +94,7 @@ class Builder:
 
     def _order(self, worker: Worker, source: native.Source, library: int) -> Message:
         text = {"language": source.language, "text": source.text, "flags": list(source.flags)}
-        settings = native.nvcc_settings()
+        settings = native.nvcc_settings() | {"KERNELWRIGHT_CACHE": str(native.cache_dir().resolve())}
         order = {"op": "compile", "source": text, "timeout": self._limits.build_s + 5, "settings": settings}
         try:
             return worker.ask(order, (library,), timeout=self._limits.build_s)
@@ -103,9 +106,9 @@ class Builder:
 
 
 def _toolkits() -> tuple[str, ...]:
-    """Compilers that lie outside the system's own directories."""
-    folder = native.toolkit_folder()
-    return (str(folder),) if folder else ()
+    """Compilers that lie outside the system's own directories, ours among them."""
+    folders = (native.toolkit_folder(), native.tools_dir())
+    return tuple(str(folder.resolve()) for folder in folders if folder and folder.is_dir())
 
 
 def _sealed(path: Path) -> int:

@@ -25,6 +25,8 @@ ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bflo
 ACCUMULATOR = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-24, "bfloat16": 2.0**-24}
 # Sixteen-bit results are computed wider and rounded once; float32 functions may be off by some units themselves.
 FLOOR = {"float64": 2.0, "float32": 2.0, "float16": 0.6, "bfloat16": 0.6}
+# An error below the smallest normal number is none: hardware may take such numbers for zero.
+SMALLEST = {"float32": 2.0**-126 / ROUNDOFF["float32"], "bfloat16": 2.0**-126 / ROUNDOFF["bfloat16"]}
 PRECISION_CLASS = {"strict": 0.0, "tf32": 2.0**-11, "fp16": 2.0**-11, "bf16": 2.0**-8}
 
 
@@ -60,7 +62,7 @@ class Yardstick:
         self.dtype = dtype
         self.exact = dtype not in ROUNDOFF
         self.values = values if self.exact else as_float(values, dtype) if values.dtype.itemsize < 8 else values
-        self._scales = None if self.exact else _scales(self.values)
+        self._scales = None if self.exact else _scales(self.values, dtype)
 
     def measure(self, result: Array) -> Deviation:
         """`result` holds raw values of the same dtype, in order."""
@@ -85,13 +87,17 @@ class Yardstick:
         return over if over.any() else ~(error <= budget.rms)
 
 
-def _scales(values: Array) -> Array:
+def smallest_scale(dtype: str, whole: float) -> float:
+    """What a block's scale is at least, in a tensor of this RMS."""
+    return max(BLOCK_FLOOR * whole, SMALLEST.get(dtype, 0.0), float(np.finfo(np.float32).tiny))
+
+
+def _scales(values: Array, dtype: str) -> Array:
     """The RMS of every block."""
     sums = _ruler.square_sums(values)
     lengths = np.minimum(BLOCK, len(values) - BLOCK * np.arange(len(sums)))
     whole = math.sqrt(float(sums.sum()) / max(1, len(values)))
-    floor = max(BLOCK_FLOOR * whole, float(np.finfo(np.float32).tiny))
-    scales: Array = np.maximum(np.sqrt(sums / lengths), floor)
+    scales: Array = np.maximum(np.sqrt(sums / lengths), smallest_scale(dtype, whole))
     return scales
 
 

@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kernelwright import native
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._channel import Closed, Garbage, Message, Silent
 from kernelwright.judge._expected import Expected, Form
 from kernelwright.judge._limits import Limits
+from kernelwright.judge._machine_code import Code, codes_of
 from kernelwright.judge._memory import (
     NUMPY,
     RED_BYTES,
@@ -73,6 +75,7 @@ class Contestant:
         self.worker = self._fork(template)
         self._builder, self._interpret, self._mute = builder, interpret, mute
         self.libraries: set[int] = set()
+        self.codes: list[Code] = []
         self._answers: list[Answer] = []
         self._kept = KEPT_RESULTS
         self._builds = 0
@@ -108,12 +111,13 @@ class Contestant:
         self.give_weights()
 
     def _serve(self, request: Message) -> tuple[Message, tuple[int, ...]]:
-        """Compiles for the candidate and notes the library, by inode, as its own code."""
+        """Compiles for the candidate and notes the library as its own code: by inode, and what a driver makes of it."""
         self._builds += 1
         if self._builds > MOST_BUILDS or time.monotonic() > self._deadline:
             raise Rejection(Status.TIMEOUT, f"asked for compilation after compilation ({self._builds})", stage="build")
         reply, fds = self._builder.serve(request)
         self.libraries |= {os.fstat(fd).st_ino for fd in fds}
+        self.codes += [code for fd in fds for code in _driver_codes(request, fd)]
         (self._compiled if fds else self._refused).append({**request, **reply})
         return reply, fds
 
@@ -388,6 +392,13 @@ class Contestant:
 
     def close(self) -> None:
         self.worker.dismiss()
+
+
+def _driver_codes(request: Message, fd: int) -> list[Code]:
+    """The code that a driver will write into memory from this library; C++ brings its own."""
+    if request["source"]["language"] != "sycl":
+        return []
+    return codes_of(native.program_of(os.pread(fd, os.fstat(fd).st_size, 0)))
 
 
 def _clean(text: object, longest: int) -> str:

@@ -1,6 +1,7 @@
 """Whose code did the work? The judge stops the candidate's threads at random moments and sees where they are.
 
-Sampled from outside, so it cannot be patched away. Time in the candidate's own libraries counts as its own; time in
+Sampled from outside, so it cannot be patched away. Time in the candidate's own libraries counts as its own, and so does
+code that a driver wrote into memory if it is what was compiled for the candidate; time in any other generated code, in
 torch, numpy or any other installed library as theirs; the maths library works for who called it; waiting, the C
 library and the interpreter count for nobody. A record of torch operators, made inside the process, gives the names.
 """
@@ -19,11 +20,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kernelwright import native
 from kernelwright.judge import _kernel
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
+from kernelwright.judge._machine_code import Code
 from kernelwright.judge._placement import Attention
 from kernelwright.judge._process import Answer, Worker
+from kernelwright.judge._sandbox import SYSTEM, python_directories
 from kernelwright.judge._status import Rejection, Status
 
 PTRACE_CONT = 7
@@ -39,7 +43,7 @@ STACK = {"x86_64": 19, "aarch64": 31}
 LINK = {"aarch64": 30}
 # The instruction before the one at which a thread waits in the kernel.
 SYSTEM_CALL = {"x86_64": b"\x0f\x05", "aarch64": b"\x01\x00\x00\xd4"}
-STACK_WORDS = 128
+STACK_WORDS, DEEP_WORDS = 128, 1024
 
 ENOUGH, FEW, MANY = 30, 8, 1000
 # What torch itself may take in a call for making tensors and finding functions, before it counts as work.
@@ -73,10 +77,16 @@ NEUTRAL = (
     "ld-linux",
     "libffi",
     "allocator-",
+    "libintelocl",
+    "libintlc",
 )
+IN_MEMORY = "/memfd:"
+GENERATED, MOST_GENERATED = "[generated code]", 64 << 20
 WORKERS = ("own", "library", "glue")
 # Threads of these spin while they wait for work.
-POOLS = ("libgomp", "libomp", "libiomp")
+POOLS = ("libgomp", "libomp", "libiomp", "libtbb")
+# Of SYCL's driver: only generated code calls it, and its frames are deep and full of what lay there before.
+DRIVER_MATHS = ("libocl_svml",)
 MATHS = ("libm.so", "libm-", "libmvec")
 
 
@@ -174,7 +184,7 @@ class Observer:
 
     def watch(self, contestant: Contestant) -> Answer:
         """One call, its inputs laid, with the threads looked at while it runs."""
-        owners = _Owners(contestant.worker.pid, contestant.libraries)
+        owners = _Owners(contestant.worker.pid, contestant.libraries, contestant.codes)
         before = self.coverage.glue
         with contestant.judged():
             _sample(contestant.worker, "go", owners, self.coverage)
@@ -185,7 +195,7 @@ class Observer:
 def journey_glue(worker: Worker) -> float:
     """How many samples of a journey without a call find torch at work, in a worker that is believed."""
     seen = Coverage()
-    owners = _Owners(worker.pid, set())
+    owners = _Owners(worker.pid, set(), [])
     with Attention():
         for _ in range(JOURNEYS):
             _sample(worker, "ping", owners, seen)
@@ -301,15 +311,12 @@ class _Tracer:
         link = [int(registers[LINK[self._machine]])] if self._machine in LINK else []
         address, stack = int(registers[COUNTER[self._machine]]), int(registers[STACK[self._machine]])
         waiting = self._read(address - 4, 4).endswith(SYSTEM_CALL[self._machine])
-        return Place(address, [*link, *memoryview(self._read(stack, 8 * STACK_WORDS)).cast("Q")], waiting)
+        return Place(address, [*link, *memoryview(self._read(stack, 8 * DEEP_WORDS)).cast("Q")], waiting)
 
     def _read(self, address: int, length: int) -> bytes:
         """What lies in the process's memory, in whole words; nothing where it cannot be read."""
-        buffer = bytearray(length)
-        with contextlib.suppress(OSError, OverflowError):
-            got = _kernel.read_memory(self._pid, address, memoryview(buffer))
-            return bytes(buffer[: got if got == length else got // 8 * 8])
-        return b""
+        got = _read(self._pid, address, length)
+        return got if len(got) == length else got[: len(got) // 8 * 8]
 
 
 def _ptrace(request: int, thread: int, data: int = 0) -> int:
@@ -317,30 +324,40 @@ def _ptrace(request: int, thread: int, data: int = 0) -> int:
 
 
 class _Owners:
-    """Whose code lies at an address: read from the process's memory map; its own is known by inode alone."""
+    """Whose code lies at an address, by the process's memory map: its own is known by inode, or by what it is."""
 
-    def __init__(self, pid: int, own: set[int]) -> None:
+    def __init__(self, pid: int, own: set[int], codes: list[Code]) -> None:
         self._ranges: list[tuple[int, int, str, str]] = []
+        room, installed = MOST_GENERATED, _installed()
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.split(maxsplit=5)
                 if "x" in fields[1]:
                     start, stop = (int(part, 16) for part in fields[0].split("-"))
-                    path = fields[5].strip() if len(fields) > 5 else "[generated code]"
-                    self._ranges.append((start, stop, path, "own" if int(fields[4]) in own else _owner(path)))
+                    if len(fields) > 5:
+                        path = fields[5].strip()
+                        # The path too: a candidate can wait until a file of its own gets a certain inode number.
+                        mine = int(fields[4]) in own and path.startswith(IN_MEMORY)
+                        self._ranges.append((start, stop, path, "own" if mine else _owner(path, installed)))
+                    else:
+                        self._ranges += generated(pid, start, stop, codes if room > 0 else [])
+                        room -= stop - start
         self._starts = [start for start, *_ in self._ranges]
 
     def count(self, place: Place, coverage: Coverage) -> None:
         found = None if place.waiting else self._at(place.address)
         if found is not None and found[1] == "maths":
-            found = next(
-                (caller for word in place.callers if (caller := self._at(word)) and caller[1] in WORKERS), None
-            )
+            found = self._caller(place, deep=os.path.basename(found[0]).startswith(DRIVER_MATHS))
         path, owner = found or ("", "waiting" if place.waiting else "other")
         setattr(coverage, owner, getattr(coverage, owner) + 1)
         if owner in ("library", "glue"):
             name = os.path.basename(path)
             coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
+
+    def _caller(self, place: Place, *, deep: bool) -> tuple[str, str] | None:
+        """For whom a maths library works: the nearest on the stack; for the driver's, the nearest generated code."""
+        callers = map(self._at, place.callers if deep else place.callers[:STACK_WORDS])
+        return next((c for c in callers if c and c[1] in WORKERS and (not deep or c[0] == GENERATED)), None)
 
     def _at(self, address: int) -> tuple[str, str] | None:
         """The file whose code lies at an address, and its owner."""
@@ -350,14 +367,44 @@ class _Owners:
         return self._ranges[index][2:]
 
 
-def _owner(path: str) -> str:
+def generated(pid: int, start: int, stop: int, codes: list[Code]) -> list[tuple[int, int, str, str]]:
+    """Executable memory of no file: where it is code that was compiled for the candidate, and the rest of it."""
+    memory = _read(pid, start, min(stop - start, MOST_GENERATED)) if codes else b""
+    found = sorted({span for code in codes for span in code.found_in(memory)})
+    ranges, at = [], start
+    for first, last in ((start + first, start + last) for first, last in found):
+        ranges += [(at, first, GENERATED, "library")] if first > at else []
+        ranges += [(max(at, first), last, GENERATED, "own")] if last > at else []
+        at = max(at, last)
+    return [*ranges, (at, stop, GENERATED, "library")] if at < stop else ranges
+
+
+def _read(pid: int, address: int, length: int) -> bytes:
+    """What lies in a process's memory; nothing where it cannot be read."""
+    buffer = bytearray(length)
+    with contextlib.suppress(OSError, OverflowError):
+        return bytes(buffer[: _kernel.read_memory(pid, address, memoryview(buffer))])
+    return b""
+
+
+def _installed() -> tuple[str, ...]:
+    """Folders that no candidate can write to. Elsewhere a name proves nothing."""
+    folders = (*SYSTEM, *python_directories(), native.cache_dir())
+    return tuple(f"{os.path.realpath(folder)}/" for folder in folders)
+
+
+def _owner(path: str, installed: tuple[str, ...]) -> str:
     """Code that no compilation of the judge's made: a library's, torch's own, or nobody's in particular."""
     name = os.path.basename(path)
-    if path in ("[vdso]", "[vsyscall]") or name.startswith((*NEUTRAL, "python", "libpython")) or "lib-dynload" in path:
+    if path in ("[vdso]", "[vsyscall]"):
+        return "other"
+    if not path.startswith(installed):
+        return "library"
+    if name.startswith((*NEUTRAL, "python", "libpython")) or "lib-dynload" in path:
         return "other"
     if name.startswith(POOLS):
         return "waiting"
-    if name.startswith(MATHS):
+    if name.startswith((*MATHS, *DRIVER_MATHS)):
         return "maths"
     return "glue" if name.startswith(TORCH) else "library"
 

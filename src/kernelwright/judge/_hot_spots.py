@@ -14,14 +14,17 @@ from dataclasses import dataclass, field
 
 from kernelwright.judge._channel import Closed
 from kernelwright.judge._contestant import Contestant
-from kernelwright.judge._coverage import MATHS, POOLS, TORCH, places
+from kernelwright.judge._coverage import DRIVER_MATHS, MATHS, POOLS, TORCH, generated, places
 from kernelwright.judge._expected import Trial
+from kernelwright.judge._machine_code import Code
 from kernelwright.judge._placement import Attention
 from kernelwright.judge._reference import SLOTS
 
 ENOUGH, SECONDS, MOST_CALLS = 400, 1.5, 200
 OWN, MATHS_LIBRARY, WAITING, TORCH_LIBRARY, OTHER = "own", "maths", "waiting", "torch", "other"
 KINDS = {MATHS_LIBRARY: MATHS, WAITING: POOLS, TORCH_LIBRARY: TORCH}
+# Code without a file has no listing. The driver's maths, called for whole vectors, is a part of the kernel.
+OWN_GENERATED = "[own]"
 
 
 @dataclass
@@ -52,7 +55,7 @@ def find(contestant: Contestant, trial: Trial) -> HotSpots:
 
 
 def _watch_calls(contestant: Contestant, trial: Trial, found: HotSpots) -> None:
-    code = _Code(contestant.worker.pid, contestant.libraries)
+    code = _Code(contestant.worker.pid, contestant.libraries, contestant.codes)
     start = time.monotonic()
     with Attention():
         for number in range(MOST_CALLS):
@@ -73,8 +76,8 @@ def _watch_call(contestant: Contestant, code: _Code, found: HotSpots) -> None:
 class _Code:
     """What lies where in a process's memory."""
 
-    def __init__(self, pid: int, own: set[int]) -> None:
-        self._own = own
+    def __init__(self, pid: int, own: set[int], codes: list[Code]) -> None:
+        self._pid, self._own, self._codes = pid, own, codes
         self._ranges: list[tuple[int, int, int, str]] = []
         self._bases: dict[int, int] = {}
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
@@ -87,9 +90,11 @@ class _Code:
         inode = int(fields[4])
         if inode in self._own:
             self._bases.setdefault(inode, start)  # ranges come in order; a library begins at its address 0
-        if "x" in fields[1]:
-            name = os.path.basename(fields[5].strip()) if len(fields) > 5 else ""
-            self._ranges.append((start, stop, inode, name))
+        if "x" in fields[1] and len(fields) > 5:
+            self._ranges.append((start, stop, inode, os.path.basename(fields[5].strip())))
+        elif "x" in fields[1]:
+            parts = generated(self._pid, start, stop, self._codes)
+            self._ranges += [(first, last, 0, OWN_GENERATED if owner == OWN else "") for first, last, _, owner in parts]
 
     def count(self, address: int, found: HotSpots) -> None:
         index = bisect.bisect_right(self._starts, address) - 1
@@ -102,4 +107,5 @@ class _Code:
 
 
 def _kind(name: str) -> str:
-    return next((kind for kind, names in KINDS.items() if name.startswith(names)), OTHER)
+    kinds = {**KINDS, OWN: (OWN_GENERATED, *DRIVER_MATHS)}
+    return next((kind for kind, names in kinds.items() if name.startswith(names)), OTHER)

@@ -269,7 +269,7 @@ class _Session:
 
 def _why_no_listing(listing: backends.Listing | None, backend: str, compiled: bool) -> str:
     if listing is None:
-        return f"the {backend} backend compiles nothing that could be listed"
+        return f"what the {backend} backend compiles cannot be listed"
     if not compiled:
         return "the candidate has compiled nothing of its own"
     if platform.machine() not in listing.machines:

@@ -3,6 +3,9 @@
     lib = native.cpp(text)  # or native.cuda(text)
     lib.softmax(x, y, rows, cols)
 
+    lib = native.sycl(text)
+    lib.softmax[(global_size,), (local_size,)](x, y, rows, cols)
+
 It knows compilers, a build cache and the C calling convention. It knows nothing of tasks, judging or search,
 and imports no framework until a tensor is passed.
 """
@@ -13,15 +16,19 @@ from kernelwright.native._compile import compile_source
 from kernelwright.native._cpp import cpp
 from kernelwright.native._cuda import cuda
 from kernelwright.native._cuda_library import CudaLibrary
-from kernelwright.native._errors import CompileError, CudaError, NativeCallError, ToolchainError
+from kernelwright.native._errors import CompileError, CudaError, NativeCallError, SyclError, ToolchainError
 from kernelwright.native._gpu import Gpu, gpu
 from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
 from kernelwright.native._nvcc import architecture, chosen_architecture, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
 from kernelwright.native._source import Source
+from kernelwright.native._sycl import sycl
+from kernelwright.native._sycl_library import SyclLibrary, program_of
+from kernelwright.native._sycl_packages import SYCL_INSTALL, SyclPackages, sycl_packages, tools_dir
 from kernelwright.native._toolchain import Toolchain, cpu_identity, install_command, toolchain
 
 __all__ = [
+    "SYCL_INSTALL",
     "BuildCache",
     "CompileError",
     "CudaError",
@@ -30,6 +37,9 @@ __all__ = [
     "Library",
     "NativeCallError",
     "Source",
+    "SyclError",
+    "SyclLibrary",
+    "SyclPackages",
     "Toolchain",
     "ToolchainError",
     "architecture",
@@ -46,7 +56,11 @@ __all__ = [
     "nvcc",
     "nvcc_fix",
     "nvcc_settings",
+    "program_of",
     "set_builder",
+    "sycl",
+    "sycl_packages",
     "toolchain",
     "toolkit_folder",
+    "tools_dir",
 ]

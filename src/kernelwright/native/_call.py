@@ -54,7 +54,7 @@ class Memory:
     advice: str
 
 
-MAIN_MEMORY = Memory("is_cpu", "C++ reads main memory, call .cpu() first")
+MAIN_MEMORY = Memory("is_cpu", "the code reads main memory, call .cpu() first")
 
 
 def bind(signature: Signature, foreign: Any) -> Callable[..., Any]:

@@ -42,6 +42,8 @@ def _run(command: Sequence[str], folder: Path, deadline: float | None) -> None:
         start_new_session=True,
     ) as process:
         log = _output(process, deadline).decode(errors="replace")
+    if process.returncode < 0:
+        raise CompileError(f"the compiler crashed on this text (signal {-process.returncode})", log)
     if process.returncode:
         raise from_log(log)
 

@@ -32,6 +32,8 @@ _NAMED = {
     "__half": "float16",
     "__nv_bfloat16": "bfloat16",
     "nv_bfloat16": "bfloat16",
+    "sycl::half": "float16",
+    "sycl::ext::oneapi::bfloat16": "bfloat16",
     "cudaStream_t": "stream",
     "cudaError_t": "int32",
     "size_t": f"uint{_POINTER_SIZE}",

@@ -29,6 +29,10 @@ class NativeCallError(TypeError):
     """The arguments do not fit the C function; raised before anything native runs."""
 
 
+class SyclError(RuntimeError):
+    """The device did not run a SYCL kernel to its end."""
+
+
 def from_log(log: str) -> CompileError:
     """The error whose headline is the first line a compiler or linker complained on."""
     lines = [line for line in log.splitlines() if line.strip()]

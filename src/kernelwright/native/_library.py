@@ -4,7 +4,7 @@ import ctypes
 import difflib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from kernelwright.native._builder import build
 from kernelwright.native._call import bind
@@ -27,6 +27,7 @@ class Library:
     Other Python threads run during a call.
     """
 
+    _nothing: ClassVar[str] = NOTHING_TO_CALL
     __kernelwright_source__: Source
     path: Path
 
@@ -36,16 +37,24 @@ class Library:
         self._functions = functions
         self._handle = _open(path)
 
+    @classmethod
+    def _read(cls, text: str) -> dict[str, Signature]:
+        """What the text offers for calling, by name."""
+        return signatures(text)
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:
             raise AttributeError(self._unknown(name))
-        try:
-            foreign = self._handle[name]
-        except AttributeError:
-            raise AttributeError(f"{name} stands in the text, but the library does not export it") from None
+        foreign = self._find(name)  # also when muted: what is not there must not seem to be
         function = self._bind(self._functions[name], silent() if is_muted() else foreign)
         self.__dict__[name] = function  # the next access finds it without coming here
         return function
+
+    def _find(self, name: str) -> Any:
+        try:
+            return self._handle[name]
+        except AttributeError:
+            raise AttributeError(f"{name} stands in the text, but the library does not export it") from None
 
     def _bind(self, signature: Signature, foreign: Any) -> Callable[..., Any]:
         return bind(signature, foreign)
@@ -73,9 +82,9 @@ L = TypeVar("L", bound=Library)
 
 def load(source: Source, kind: type[L]) -> L:
     """Build `source` and open the library, after making sure there is something in it to call."""
-    functions = signatures(source.text)
+    functions = kind._read(source.text)
     if not functions:
-        raise CompileError(NOTHING_TO_CALL)
+        raise CompileError(kind._nothing)
     return kind(source, build(source), functions)
 
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from kernelwright.native._ctype import Aliases, CType, read_type, type_and_name
 from kernelwright.native._tokens import closing, is_word, tokens
 
-# Each of these is followed by a parenthesis that says nothing about the call.
+# What marks a SYCL kernel: its parenthesis names the kind and the dimensions.
+_SYCL_PROPERTY = "SYCL_EXT_ONEAPI_FUNCTION_PROPERTY"
+# Each of these is followed by a parenthesis that says nothing about how arguments are passed.
 _ANNOTATIONS = frozenset(
-    """
-    __attribute__ __attribute __declspec alignas noexcept throw _Pragma __asm__
+    f"""
+    {_SYCL_PROPERTY} __attribute__ __attribute __declspec alignas noexcept throw _Pragma __asm__
     __launch_bounds__ __cluster_dims__ __maxnreg__
     """.split()
 )
@@ -32,12 +34,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """One function that can be called from outside; `kernel` if it runs on a device and has to be launched."""
+    """One function that can be called from outside.
+
+    `kernel`: of CUDA, which has to be launched. `dimensions`: of the range a SYCL kernel is launched over, else 0.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: CType
     kernel: bool = False
+    dimensions: int = 0
 
     def __str__(self) -> str:
         inside = ", ".join(f"{parameter.type.spelling} {parameter.name}" for parameter in self.parameters)
@@ -126,7 +132,15 @@ def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
         return None
     parameters = _parameters(plain[start + 1 : end], aliases)
     returns = _return_tokens(plain[: start - 1], plain[end + 1 :])
-    return Signature(plain[start - 1], parameters, read_type(returns, aliases), kernel=_KERNEL in marked)
+    return Signature(plain[start - 1], parameters, read_type(returns, aliases), _KERNEL in marked, _dimensions(head))
+
+
+def _dimensions(head: Sequence[str]) -> int:
+    """What a SYCL property says: `nd_range_kernel<2>` has two."""
+    if _SYCL_PROPERTY not in head or "nd_range_kernel" not in head:
+        return 0
+    said = head[head.index("nd_range_kernel") + 2 :][:1]
+    return int(said[0]) if said and said[0] in ("1", "2", "3") else 0
 
 
 def _only_on_device(marked: Sequence[str]) -> bool:

@@ -83,13 +83,16 @@ class DeviceTrial:
 
 @dataclass
 class Slots:
-    """The memory that inputs lie in. Behind the numbered slots there is one more, whose contents stay."""
+    """The memory that inputs lie in. Before the numbered slots there is one whose contents stay."""
 
     fd: int
     nbytes: int
     slot_bytes: int
     number: int
     warming: Message | None = None
+
+    def start(self, index: int) -> int:
+        return (1 + index % self.number) * self.slot_bytes
 
 
 class Runner:

@@ -13,13 +13,12 @@ from typing import Any
 
 import torch
 
-from kernelwright.judge._compare import BLOCK_FLOOR, EXACT, ROUNDOFF, Deviation, allowed
+from kernelwright.judge._compare import EXACT, ROUNDOFF, Deviation, allowed, smallest_scale
 from kernelwright.judge._ruler import BLOCK
 from kernelwright.judge.worker import _fused
 from kernelwright.judge.worker._tensors import dtype_name
 
 PIECE = BLOCK << 14
-TINY = 2.0**-126
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Gauge:
         if self.exact:
             return Facts(None, True, True, EXACT)
         finite = bool(torch.isfinite(self.right.sum())) or bool(torch.isfinite(self.right).all())
-        return Facts(_scales(self.right), finite, True, EXACT)
+        return Facts(_scales(self.right, self.dtype), finite, True, EXACT)
 
     @property
     def own(self) -> Deviation:
@@ -181,14 +180,14 @@ def _units(right: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
     return units
 
 
-def _scales(right: torch.Tensor) -> torch.Tensor:
+def _scales(right: torch.Tensor, dtype: str) -> torch.Tensor:
     """The RMS of every block."""
     if right.numel() == 0:
         return right.new_zeros(0)
     squares = _fused.squares(right) if right.is_cuda else _squares(right)
     last = right.numel() - BLOCK * (squares.numel() - 1)
     whole = math.sqrt((BLOCK * float(squares[:-1].sum()) + last * float(squares[-1])) / right.numel())
-    return squares.sqrt_().clamp_(min=max(BLOCK_FLOOR * whole, TINY))
+    return squares.sqrt_().clamp_(min=smallest_scale(dtype, whole))
 
 
 def _squares(right: torch.Tensor) -> torch.Tensor:
