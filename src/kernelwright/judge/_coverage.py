@@ -389,7 +389,7 @@ def _read(pid: int, address: int, length: int) -> bytes:
 
 def _installed() -> tuple[str, ...]:
     """Folders that no candidate can write to. Elsewhere a name proves nothing."""
-    folders = (*SYSTEM, *python_directories(), native.cache_dir())
+    folders = (*SYSTEM, *python_directories(), str(native.cache_dir()))
     return tuple(f"{os.path.realpath(folder)}/" for folder in folders)
 
 

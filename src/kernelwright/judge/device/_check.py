@@ -14,7 +14,7 @@ from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge.device._contestant import DeviceContestant, outputs_over
 from kernelwright.judge.device._prepared import DevicePrepared, DeviceTrial
 
-SLOTS = 2
+SLOTS, MOST_EDGES = 2, 3
 NOTHING = np.empty(0)
 
 
@@ -90,6 +90,8 @@ class DeviceChecker(Checker):
         for trial in touched:
             self._again(contestant, trial)
         self.one(contestant, second, slot=0, shifted=False)
+        for operand in range(min(len(first.inputs.leaves), MOST_EDGES)):
+            self._at_edge(contestant, first, operand)
         calls = self._prepared.lay([first.inputs, second.inputs])
         self._prepared.fill(calls)
         contestant.stage_calls(calls, guard=True)
@@ -100,6 +102,14 @@ class DeviceChecker(Checker):
                 raise
             message = "a later call overwrites the result of an earlier one: return newly allocated memory"
             raise Rejection(Status.STATEFUL, message, **wrong.evidence) from wrong
+        contestant.let_go()
+
+    def _at_edge(self, contestant: DeviceContestant, trial: DeviceTrial, operand: int) -> None:
+        """An input that ends where mapped memory does."""
+        call = self._prepared.lay_at_edge(trial.inputs, operand)
+        self._prepared.fill([call])
+        contestant.stage_calls([call], guard=True)
+        self.judge_answer(contestant, trial, contestant.go())
         contestant.let_go()
 
     def _again(self, contestant: Any, trial: Any) -> None:

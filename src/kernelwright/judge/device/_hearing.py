@@ -12,7 +12,7 @@ from kernelwright.judge.device import _kernels
 from kernelwright.judge.device._check import DeviceChecker
 from kernelwright.judge.device._contestant import DeviceContestant, Profiled
 from kernelwright.judge.device._prepared import AHEAD, DevicePrepared
-from kernelwright.judge.device._timing import BLOCKS, DeviceTimer, look_at_kernels
+from kernelwright.judge.device._timing import BLOCKS, DeviceTimer, look_at_kernels, same_work
 
 COPIED_BYTES = 1 << 30
 # Graphs need torch's own allocator; baselines are given the candidates'.
@@ -75,12 +75,12 @@ class DeviceHearing(Hearing):
 
     def _attribute(self, contestant: Contestant) -> None:
         with self._during("attribute", "check"):
-            self._judge_kernels(self._kernels())
+            self._judge_kernels({case: kernels for case, (kernels, _) in self._kernels().items()})
             if self._prepared.task.library != "allowed":
                 self._without_kernels()
 
-    def _kernels(self) -> dict[str, dict[str, float]]:
-        """The kernels of one call a case, seen in a process of its own."""
+    def _kernels(self) -> dict[str, tuple[dict[str, float], float]]:
+        """The kernels of one call a case, seen in a process of its own, and how long any of them ran."""
         watched = self._watched
         assert watched is not None
         watched.stage_name = "attribute"
@@ -89,7 +89,9 @@ class DeviceHearing(Hearing):
             checker = self._checker
             assert isinstance(checker, DeviceChecker)
             cases = self._prepared.task.cases
-            return {case.name: look_at_kernels(watched, checker, self._first_trial(case)) for case in cases}  # type: ignore[arg-type]
+            seen = {case.name: look_at_kernels(watched, checker, self._first_trial(case)) for case in cases}  # type: ignore[arg-type]
+            self._busy_seconds = {case: busy for case, (_, busy) in seen.items()}
+            return seen
         except Wrong as wrong:
             raise self._checker.diagnose(watched, wrong) from wrong
 
@@ -104,6 +106,8 @@ class DeviceHearing(Hearing):
             timings = [timer.time(case) for case in self._prepared.task.cases]
         self._seconds["time"] -= self._seconds["load"] - before
         self._evidence["device"] = timer.health
+        for timing in timings:
+            same_work(timing, self._busy_seconds[timing.case])
         self._report(timings)
         return timings
 

@@ -20,7 +20,7 @@ from kernelwright.judge._tree import Tree
 from kernelwright.judge.device._place import Workshop
 from kernelwright.tasks import Case, Task, TaskError
 
-ALIGN = 512
+ALIGN, EDGE = 512, 256
 MOST_SHIFT = 64
 SLOT_BYTES, FEWEST_SLOTS, MOST_SLOTS = 2 << 30, 2, 64
 MOST_OPERANDS = 2
@@ -44,14 +44,15 @@ class Drawn:
     def room(self) -> int:
         return self.nbytes + 2 * ALIGN * len(self.leaves) + MOST_SHIFT * ALIGN
 
-    def at(self, start: int, *, shifted: bool) -> Message:
-        """Where its tensors come to lie, in a slot that begins here."""
+    def at(self, start: int, *, shifted: bool, last: int | None = None, end: int = 0) -> Message:
+        """Where its tensors come to lie, in a slot that begins here; the one named `last`, right before `end`."""
         position = start + (random.SystemRandom().randrange(MOST_SHIFT) * ALIGN if shifted else 0)
         placed = []
-        for leaf in self.leaves:
+        for index, leaf in enumerate(self.leaves):
             position += -position % ALIGN
-            placed.append({name: leaf[name] for name in ("dtype", "shape", "strides")} | {"offset": position})
-            position += leaf["nbytes"]
+            offset = (end - leaf["nbytes"]) // EDGE * EDGE if index == last else position
+            placed.append({name: leaf[name] for name in ("dtype", "shape", "strides")} | {"offset": offset})
+            position += leaf["nbytes"] if index != last else 0
         return {"key": self.key, "tree": self.tree, "leaves": placed}
 
     def anew(self, seed: int) -> Drawn:
@@ -247,16 +248,18 @@ class DevicePrepared(Prepared):
     def lay(self, drawn: list[Drawn], *, first: int = 0, shifted: bool = True) -> list[Message]:
         """Where calls on these inputs will find them, one slot each."""
         slots = max((self.room(inputs) for inputs in drawn), key=lambda slots: slots.slot_bytes)
-        numbers = [(first + index) % slots.number for index in range(len(drawn))]
-        return [
-            inputs.at(number * slots.slot_bytes, shifted=shifted) for inputs, number in zip(drawn, numbers, strict=True)
-        ]
+        return [inputs.at(slots.start(first + index), shifted=shifted) for index, inputs in enumerate(drawn)]
+
+    def lay_at_edge(self, inputs: Drawn, last: int) -> Message:
+        """Where a call finds inputs one of which ends where mapped memory does: reading beyond it fails."""
+        slots = self.room(inputs)
+        return inputs.at(slots.start(slots.number - 1), shifted=False, last=last, end=slots.nbytes)
 
     def warming_call(self, inputs: Drawn) -> Message:
         """A call on contents that stay as they are while other slots are filled."""
         slots = self.room(inputs)
         if slots.warming is None or slots.warming["key"] != inputs.key:
-            slots.warming = inputs.at(slots.number * slots.slot_bytes, shifted=False)
+            slots.warming = inputs.at(0, shifted=False)
             self.fill([slots.warming])
         return slots.warming
 

@@ -37,6 +37,8 @@ GO_SECONDS, MOST_CALLS = 4e-3, 32
 # Of calls that are long by themselves fewer are needed: little beside them is measured.
 FEW_ROUNDS, MANY_ROUNDS = 6, 10
 FULLY_VERIFIED = 1 / 4
+# How much less than recorded a timed call may take: clocks differ from moment to moment.
+SAME_SHARE, SAME_SECONDS = 0.6, 2e-5
 EAGER = "eager"
 
 Start = Callable[[], DeviceContestant]
@@ -106,8 +108,10 @@ class DeviceTimer:
         return answer.seconds
 
 
-def look_at_kernels(contestant: DeviceContestant, checker: DeviceChecker, trial: DeviceTrial) -> dict[str, float]:
-    """Which kernels run in a call, and for how long; its result must be right too."""
+def look_at_kernels(
+    contestant: DeviceContestant, checker: DeviceChecker, trial: DeviceTrial
+) -> tuple[dict[str, float], float]:
+    """Which kernels run in a call, for how long, and for how long any does; its result must be right too."""
     prepared = checker.prepared
     calls = prepared.lay([trial.inputs])
     prepared.fill(calls)
@@ -116,8 +120,17 @@ def look_at_kernels(contestant: DeviceContestant, checker: DeviceChecker, trial:
     with contestant.judged():
         answer = Answer(said["tree"], said["leaves"], 0.0, [], said["more"])
         found = {str(name)[:300]: float(seconds) for name, seconds in said["seconds"].items()}
+        busy = float(said["busy"])
     checker.judge_answer(contestant, trial, answer)
-    return found
+    return found, busy
+
+
+def same_work(timing: CaseTiming, busy: float) -> None:
+    """Raises if it was timed at less than its kernels took when they were recorded: it does something else then."""
+    mine = timing.median(CANDIDATE)
+    if mine < SAME_SHARE * busy - SAME_SECONDS:
+        message = f"takes {mine * 1e3:.4g} ms when it is timed, {busy * 1e3:.4g} ms when its kernels are recorded"
+        raise Rejection(Status.TAMPER, f"{message}: it does other work then", recorded_ms=busy * 1e3)
 
 
 def _plan(mine: float, theirs: list[float], slots: int) -> tuple[int, int]:

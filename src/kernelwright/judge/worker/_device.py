@@ -18,6 +18,7 @@ import torch
 
 from kernelwright.judge.worker._tensors import DTYPES, span
 
+MOST_SHARE = 0.5
 FAULTS = {
     700: "an illegal memory access",
     702: "a launch ran too long",
@@ -78,6 +79,8 @@ class Cuda:
         if own_allocator:
             allocator = torch.cuda.memory.CUDAPluggableAllocator(str(library), "device_allocate", "device_free")
             torch.cuda.memory.change_current_allocator(allocator)
+        if not own_allocator:
+            torch.cuda.set_per_process_memory_fraction(MOST_SHARE)  # others need room beside the oracle
         torch.zeros(1, device="cuda")  # makes the context
         self.synchronize()
 

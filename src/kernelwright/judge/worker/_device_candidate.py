@@ -46,24 +46,31 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
             self.results = [forward(*arguments) for arguments in self._calls]
 
         call()  # what is compiled or tuned on first use is no part of a call
-        return {"op": "kernels", "seconds": self._profile(call), **self._described()}
+        seconds, busy = self._profile(call)
+        return {"op": "kernels", "seconds": seconds, "busy": busy, **self._described()}
 
-    def _profile(self, call: Callable[[], Any]) -> dict[str, float]:
+    def _profile(self, call: Callable[[], Any]) -> tuple[dict[str, float], float]:
+        """Seconds by kernel, and how long any of them ran."""
         activities = [torch.profiler.ProfilerActivity.CPU]
         if self.device.name == "cuda":
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         with torch.profiler.profile(activities=activities) as profile:
             call()
             self.device.synchronize()
-        return _device_seconds(profile.events())
-
-
-def _device_seconds(events: Any) -> dict[str, float]:
-    found: Counter[str] = Counter()
-    for event in events:
-        if event.device_type.name == "CUDA":
+        events = [event for event in profile.events() if event.device_type.name == "CUDA"]
+        found: Counter[str] = Counter()
+        for event in events:
             found[event.name[:300]] += event.device_time_total / 1e6
-    return dict(found)
+        return dict(found), _covered([(event.time_range.start, event.time_range.end) for event in events]) / 1e6
+
+
+def _covered(spans: list[tuple[float, float]]) -> float:
+    """The length of what spans cover together."""
+    total, reached = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
 
 
 def _mute_triton() -> None:

@@ -162,7 +162,11 @@ def _kind(error: BaseException) -> str:
     if isinstance(error, native.CompileError):
         return "compile"
     text = str(error)
-    if isinstance(error, MemoryError) or "can't allocate memory" in text or "bad_alloc" in text:
+    if (
+        isinstance(error, MemoryError | torch.OutOfMemoryError)
+        or "can't allocate memory" in text
+        or "bad_alloc" in text
+    ):
         return "memory"
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
         return "disk"

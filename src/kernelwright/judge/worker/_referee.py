@@ -45,7 +45,7 @@ from kernelwright.tasks import Case
 # The share of the device's memory in which oracle answers are kept.
 KEPT_SHARE = 0.1
 # Memory that is kept for reuse is given back when less than this share of all is free; never between timed calls.
-FREE_SHARE = 0.08
+FREE_SHARE = 0.12
 QUICK = frozenset({"open", "go", "ping", "stage", "glance", "agree", "flush", "block", "attach", "show"})
 # So many times over budget no condition of the inputs explains.
 HOPELESS = 1e3

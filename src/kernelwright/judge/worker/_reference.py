@@ -188,6 +188,8 @@ class Reference(Driver):
             self._wide.train(self.task.mode == "train")
         try:
             return _outputs(self._wide(*[_doubled(value) for value in arguments])), "double"
+        except (MemoryError, torch.OutOfMemoryError):
+            raise
         except Exception:
             return _outputs(self._model(*arguments)), "same"
 
