@@ -31,7 +31,8 @@ class DeviceHearing(Hearing):
         return {}
 
     def _settle_scope(self) -> None:
-        """It can be taken all the way."""
+        """It can be taken all the way. Who writes in Triton is likely to do so again."""
+        self._prepared.workshop.triton = self._evidence["backend"] == "triton"
 
     def _hear(self) -> tuple[Status, str]:
         self._waiting: list[DeviceContestant] = []

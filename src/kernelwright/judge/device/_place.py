@@ -27,11 +27,11 @@ class Place:
     kind: str
     library: Path | None
 
-    def order(self, *, own_allocator: bool, profiler: bool = False) -> Message:
+    def order(self, *, own_allocator: bool, profiler: bool = False, triton: bool = False) -> Message:
         """Opens it. `own_allocator`: results lie in memory that can be shown to others."""
         library = str(self.library) if self.library else None
         kind = {"op": "open", "kind": self.kind, "library": library}
-        return {**kind, "own_allocator": own_allocator, "profiler": profiler}
+        return {**kind, "own_allocator": own_allocator, "profiler": profiler, "triton": triton}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -56,6 +56,7 @@ class Workshop:
     def __init__(self, template: Template, place: Place, limits: Limits) -> None:
         self.place, self._template, self._limits = place, template, limits
         self.filtered = template.isolation.filter
+        self.triton = False  # whether Triton is made ready in workers that are opened ahead
         self._opening: list[Worker] = []
         self._profiling: list[Worker] = []
 
@@ -77,7 +78,7 @@ class Workshop:
 
     def _begin(self, *, profiler: bool) -> Worker:
         worker = self._template.fork(CANDIDATE, cage=self._cage())
-        worker.say(self.place.order(own_allocator=True, profiler=profiler))
+        worker.say(self.place.order(own_allocator=True, profiler=profiler, triton=self.triton))
         return worker
 
     def candidate(self, *, profiler: bool = False) -> Worker:

@@ -35,7 +35,7 @@ BLOCKS = 3
 WARM_CALLS = 3
 GO_SECONDS, MOST_CALLS = 4e-3, 32
 # Of calls that are long by themselves fewer are needed: little beside them is measured.
-FEW_ROUNDS, MANY_ROUNDS = 6, 10
+FEW_ROUNDS, MANY_ROUNDS = 4, 10
 FULLY_VERIFIED = 1 / 4
 # How much less than recorded a timed call may take: clocks differ from moment to moment.
 SAME_SHARE, SAME_SECONDS = 0.6, 2e-5

@@ -18,7 +18,7 @@ import torch
 
 from kernelwright.judge.worker._tensors import DTYPES, span
 
-MOST_SHARE = 0.5
+MOST_SHARE = 0.45
 FAULTS = {
     700: "an illegal memory access",
     702: "a launch ran too long",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,8 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
         answer = super().do_open(message)
         if message["profiler"]:
             self._profile(lambda: torch.zeros(1, device=self.device.name))  # its start takes seconds
+        if message["triton"] and self.device.name == "cuda":
+            _start_triton()
         return answer
 
     def do_load(self, message: Message) -> Message:
@@ -71,6 +74,13 @@ def _covered(spans: list[tuple[float, float]]) -> float:
         total += max(0.0, end - max(start, reached))
         reached = max(reached, end)
     return total
+
+
+def _start_triton() -> None:
+    with contextlib.suppress(Exception):  # a candidate that needs it will say what is wrong
+        from kernelwright.judge.worker import _triton_start
+
+        _triton_start.start()
 
 
 def _mute_triton() -> None:

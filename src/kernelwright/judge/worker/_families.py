@@ -29,8 +29,8 @@ def _heavy(x: torch.Tensor) -> torch.Tensor | None:
     scale = _rms(x)
     if not scale:
         return None
-    wide = x.double()
-    return (wide.sign() * torch.expm1(1.5 * wide.abs() / scale) * scale).to(x.dtype)
+    grown = x.double().abs_().mul_(1.5 / scale).expm1_().mul_(scale)
+    return torch.copysign(grown, x).to(x.dtype)
 
 
 def _spikes(x: torch.Tensor) -> torch.Tensor | None:
@@ -38,7 +38,7 @@ def _spikes(x: torch.Tensor) -> torch.Tensor | None:
     size = x.abs().flatten()
     sample = size if size.numel() <= SAMPLE else size[torch.randint(size.numel(), (SAMPLE,), device=x.device)]
     threshold = torch.quantile(sample.double(), 0.999)
-    return torch.where(x.abs().double() >= threshold, x * 1000, x)
+    return torch.where(x.abs() >= threshold, x * 1000, x)
 
 
 def _moved(x: torch.Tensor, new: torch.Tensor) -> torch.Tensor | None:

@@ -326,8 +326,11 @@ class Referee(OnDevice, Reference):
             return _gauge.only_ties(result, gauge.right, inputs)
         if gauge.used(result, budget) >= HOPELESS:
             return False
-        room = self._sway(message)[index] * math.sqrt(message["reduction"])
-        return gauge.forgives(result, room, budget)
+        try:
+            room = self._sway(message)[index] * math.sqrt(message["reduction"])
+            return gauge.forgives(result, room, budget)
+        except torch.OutOfMemoryError:
+            return False  # so large a result is judged without that mercy
 
     def _sway(self, message: Message) -> list[torch.Tensor]:
         """How far every element of each output moves when every input moves by a rounding error."""
