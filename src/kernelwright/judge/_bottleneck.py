@@ -19,6 +19,7 @@ SHORT_SECONDS = 5e-5
 VECTOR_MATHS_GAIN = 4.0
 # How the vector versions of such functions are called.
 VECTOR_MATHS = "_ZGV"
+FAST_MATHS = 'flags="-ffast-math": the compiler then calls vector versions of exp and the like'
 FAULT_SECONDS = 2.5e-7
 SPILLS = 0.1
 BITS = {"xmm": 128, "ymm": 256, "zmm": 512}
@@ -217,6 +218,8 @@ def _vectorising(facts: Facts) -> tuple[str, ...]:
         advice.append("sums: several accumulators, or #pragma omp simd reduction(+:sum)")
     if facts.calls:
         advice.append(f"take the calls out of the loop ({', '.join(facts.calls[:3])}): a loop with a call stays scalar")
+    if MATHS_CALLS.intersection(facts.calls):
+        advice.append(FAST_MATHS)
     return tuple(advice)
 
 
@@ -247,7 +250,7 @@ def special_functions(facts: Facts) -> Finding | None:
     vectors = any(name.startswith(VECTOR_MATHS) for name in facts.calls)
     if not vectors:
         names += ", one element a call"
-        advice.append('flags="-ffast-math": the compiler then calls vector versions of them')
+        advice.append(FAST_MATHS)
     return Finding(
         "special-functions",
         f"{share:.0%} of the time is spent in the maths library{names}",

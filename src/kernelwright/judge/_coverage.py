@@ -16,7 +16,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -253,7 +253,7 @@ class Place:
     """Where a thread stands: the code it runs, and what may be the addresses it will return to, nearest first."""
 
     address: int
-    callers: list[int]
+    callers: Sequence[int]
     waiting: bool
 
 
@@ -311,7 +311,8 @@ class _Tracer:
         link = [int(registers[LINK[self._machine]])] if self._machine in LINK else []
         address, stack = int(registers[COUNTER[self._machine]]), int(registers[STACK[self._machine]])
         waiting = self._read(address - 4, 4).endswith(SYSTEM_CALL[self._machine])
-        return Place(address, [*link, *memoryview(self._read(stack, 8 * DEEP_WORDS)).cast("Q")], waiting)
+        words = memoryview(self._read(stack, 8 * DEEP_WORDS)).cast("Q")  # not a list: the thread waits meanwhile
+        return Place(address, [*link, *words[:STACK_WORDS]] if link else words, waiting)
 
     def _read(self, address: int, length: int) -> bytes:
         """What lies in the process's memory, in whole words; nothing where it cannot be read."""
