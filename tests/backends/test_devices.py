@@ -109,8 +109,12 @@ def test_with_triton_and_no_gpu_it_says_what_is_done_and_what_more_would_take(mo
 
 
 def test_a_gpu_that_is_there_is_never_called_missing(monkeypatch):
-    monkeypatch.setattr(native, "gpu", lambda: native.Gpu("a Hopper", (9, 0)))
-    assert _device.without_device() == "this version does not judge on the a Hopper here"
+    monkeypatch.setattr(native, "gpu", lambda: native.Gpu("H200", (9, 0)))
+    monkeypatch.setattr(_device, "torch_has_cuda", lambda: False)
+    assert _device.without_device() == "the torch installed here is built without CUDA and cannot use the H200"
+    assert (_device.usable_gpu(), _device.more()) == (None, "install a torch built for CUDA")
+    monkeypatch.setattr(_device, "torch_has_cuda", lambda: True)
+    assert _device.usable_gpu() == native.Gpu("H200", (9, 0))
     assert _device.more() == ""
 
 

@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 
 from kernelwright.backends._backend import Availability, Backend, Listing, Scope
-from kernelwright.backends._device import without_device
+from kernelwright.backends._device import usable_gpu, without_device
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
 
 for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
@@ -26,5 +26,6 @@ __all__ = [
     "get",
     "names",
     "register",
+    "usable_gpu",
     "without_device",
 ]

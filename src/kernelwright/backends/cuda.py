@@ -4,7 +4,7 @@ import ast
 
 from kernelwright import native
 from kernelwright.backends._backend import Availability, Backend, Scope
-from kernelwright.backends._device import more, without_device
+from kernelwright.backends._device import more, usable_gpu, without_device
 from kernelwright.backends._names import Names, parse
 from kernelwright.backends._native_text import is_inline_cuda, screen_native
 from kernelwright.backends._registry import register
@@ -35,7 +35,12 @@ class Cuda(Backend):
             return Availability(False, fault.headline, _fix(fault))
         except OSError as fault:
             return Availability(False, f"cannot build: {fault}", "export KERNELWRIGHT_CACHE=$(mktemp -d)")
-        does = f"candidates are compiled for {architecture}, not run and not checked: {without_device()}"
+        here = usable_gpu()
+        does = (
+            f"candidates are judged on the {here.name}"
+            if here
+            else f"candidates are compiled for {architecture}, not run and not checked: {without_device()}"
+        )
         return Availability(True, f"{found.version} at {found.path}; {does}", more=more())
 
     def recognises(self, candidate_text: str) -> bool:
@@ -43,12 +48,14 @@ class Cuda(Backend):
         return tree is not None and any(_compiles_cuda(*call) for call in Names(tree).calls(tree))
 
     def scope(self) -> Scope:
-        return Scope.TIMED if native.gpu() else Scope.COMPILED
+        return Scope.TIMED if usable_gpu() else Scope.COMPILED
 
     def unfit(self, candidate_text: str) -> str:
         tree = parse(candidate_text)
         if tree is None or not any(is_inline_cuda(*call) for call in Names(tree).calls(tree)):
             return ""
+        if usable_gpu():
+            return "its CUDA is built by torch's load_inline, which is not judged yet: write it with native.cuda"
         return f"its CUDA is built by torch's load_inline, which cannot be done here: {without_device()}"
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:

@@ -1,13 +1,12 @@
-"""Triton kernels. With no GPU they run in Triton's interpreter: checked on CPU tensors, not timed."""
+"""Triton kernels, judged on the GPU; with none they run in Triton's interpreter: checked on CPU tensors, not timed."""
 
 import ast
 import importlib.util
 from collections.abc import Iterator
 from importlib import metadata
 
-from kernelwright import native
 from kernelwright.backends._backend import Availability, Backend, Scope
-from kernelwright.backends._device import more, without_device
+from kernelwright.backends._device import more, usable_gpu, without_device
 from kernelwright.backends._names import Names, parse
 from kernelwright.backends._registry import register
 
@@ -27,7 +26,12 @@ class Triton(Backend):
     def available(self) -> Availability:
         if importlib.util.find_spec("triton") is None:
             return Availability(False, "triton is not installed", INSTALL)
-        does = f"candidates are checked in its interpreter, not timed: {without_device()}"
+        here = usable_gpu()
+        does = (
+            f"candidates are judged on the {here.name}"
+            if here
+            else f"candidates are checked in its interpreter, not timed: {without_device()}"
+        )
         return Availability(True, f"triton {_version()}; {does}", more=more())
 
     def recognises(self, candidate_text: str) -> bool:
@@ -38,7 +42,7 @@ class Triton(Backend):
         return any(origin in _JIT for origin, _ in names.calls(tree)) or any(_kernels(tree, names))
 
     def scope(self) -> Scope:
-        return Scope.TIMED if native.gpu() else Scope.CHECKED
+        return Scope.TIMED if usable_gpu() else Scope.CHECKED
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         return (*super().screen(candidate_text), *_foreign_to_kernels(candidate_text))

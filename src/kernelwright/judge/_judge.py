@@ -130,7 +130,7 @@ class Judge:
         if self._workshop is None:
             place = find_place(self._device)
             if place is None:
-                raise InfraError("this machine has no GPU to judge on")
+                raise InfraError(f"there is no GPU to judge on: {backends.without_device()}")
             self._workshop = Workshop(self._template, place, self.limits)
         return self._workshop
 
@@ -162,7 +162,7 @@ class Judge:
     def _belongs_on_device(self, source: str) -> bool:
         if self._device is not None:
             return True
-        return backends.get(backends.detect(source)).for_device and native.gpu() is not None
+        return backends.get(backends.detect(source)).for_device and backends.usable_gpu() is not None
 
     # For a hearing
 

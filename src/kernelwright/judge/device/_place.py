@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kernelwright import native
+from kernelwright import backends, native
 from kernelwright.judge import _compiled
 from kernelwright.judge._channel import ChannelError, Message
 from kernelwright.judge._limits import Limits
@@ -42,7 +42,7 @@ def find(kind: str | None) -> Place | None:
     """The place to judge on: the one asked for, or the GPU here; None if there is none."""
     if kind == "host":
         return Place("host", None)
-    if native.gpu() is None:
+    if backends.usable_gpu() is None:
         return None
     library = _compiled.library(_compiled.DEVICE)
     if library is None:
