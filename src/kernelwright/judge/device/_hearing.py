@@ -6,7 +6,7 @@ from kernelwright import backends
 from kernelwright.judge._check import Checker, Wrong
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._coverage import Observer
-from kernelwright.judge._judge import Hearing
+from kernelwright.judge._hearing import Hearing
 from kernelwright.judge._status import OutOfReach, Status
 from kernelwright.judge._timing import CaseTiming
 from kernelwright.judge.device import _kernels

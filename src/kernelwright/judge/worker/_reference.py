@@ -436,9 +436,10 @@ def _close(left: list[torch.Tensor], right: list[torch.Tensor]) -> bool:
     return all(torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-6, equal_nan=True) for a, b in pieces)
 
 
-def _pieces(leaf: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def _pieces(leaf: torch.Tensor) -> list[torch.Tensor]:
     """In double precision a large tensor may not fit beside itself."""
-    return leaf.reshape(-1).split(PIECE)
+    flat = leaf.reshape(-1)
+    return [flat[start : start + PIECE] for start in range(0, flat.numel(), PIECE)]
 
 
 def main(channel: Channel) -> None:
