@@ -120,12 +120,6 @@ def test_the_widest_register_is_read_from_the_processors_flags(flags, bits):
     assert vector_bits(f"x86_64\nflags : {flags}") == bits
 
 
-def test_cores_are_counted_in_the_calls_that_nobody_disturbed():
-    seconds = [2.0, 1.0, 1.0, 2.2, 1.0, 2.1]
-    used = [2.0, 2.0, 1.9, 2.0, 1.8, 2.0]
-    assert _profile._processors(seconds, used) == pytest.approx(1.9)
-
-
 def test_medians_survive_the_verdicts_json():
     timing = CaseTiming("given", 2.0, [{CANDIDATE: [1e-3, 3e-3, 2e-3], "eager": [4e-3] * 3}], overhead=5e-4)
     again = CaseTiming.from_json(timing.to_json())
