@@ -1,0 +1,77 @@
+"""Whose code lies at an address: known by what the judge compiled, never by a name that a candidate can choose."""
+
+import ctypes
+import mmap
+import os
+
+import numpy as np
+import pytest
+
+from kernelwright.judge._coverage import Place, _owner, _Owners
+from kernelwright.judge._machine_code import Code
+
+EXECUTABLE = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+TEXT = bytes(range(64))
+
+
+def mapped(fd=-1):
+    """Executable memory of this process: of no file, or of one."""
+    if fd < 0:
+        return mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=EXECUTABLE)
+    os.ftruncate(fd, mmap.PAGESIZE)
+    return mmap.mmap(fd, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE, prot=EXECUTABLE)
+
+
+def owner_at(memory, offset=0, *, own=frozenset(), codes=()):
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + offset
+    return _Owners(os.getpid(), set(own), list(codes))._at(address)[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("/usr/lib/libc.so.6", "other"),
+        ("/usr/lib/libgomp.so.1", "waiting"),
+        ("/usr/lib/libm.so.6", "maths"),
+        ("/env/torch/lib/libtorch_cpu.so", "glue"),
+        ("/env/lib/libintelocl.so", "other"),
+        ("/usr/lib/libblas.so", "library"),
+        ("/tmp/mine/libc.so.6", "library"),
+        ("/tmp/usr/lib/libm.so.6", "library"),
+        ("[anon:/usr/lib/libc.so.6]", "library"),
+        ("[vdso]", "other"),
+    ],
+)
+def test_a_known_name_counts_only_where_no_candidate_can_write(path, owner):
+    assert _owner(path, ("/usr/", "/env/")) == owner
+
+
+def test_a_library_of_the_judges_making_is_the_candidates_own():
+    library = os.memfd_create("kernel")
+    assert owner_at(mapped(library), own={os.fstat(library).st_ino}) == "own"
+
+
+def test_a_file_with_the_same_inode_number_is_not(tmp_path):
+    with (tmp_path / "blas.so").open("w+b") as file:
+        assert owner_at(mapped(file.fileno()), own={os.fstat(file.fileno()).st_ino}) == "library"
+
+
+def test_generated_code_is_its_own_where_it_is_what_was_compiled():
+    code = Code(np.frombuffer(TEXT, np.uint8), np.ones(len(TEXT), bool), TEXT, 0)
+    memory = mapped()
+    memory[100 : 100 + len(TEXT)] = TEXT
+    owners = [owner_at(memory, offset, codes=[code]) for offset in (0, 99, 100, 163, 164)]
+    assert owners == ["library", "library", "own", "own", "library"]
+    assert owner_at(memory, 100) == "library"
+
+
+def test_the_drivers_maths_works_for_the_nearest_generated_code():
+    memory = mapped()
+    memory[: len(TEXT)] = TEXT
+    code = Code(np.frombuffer(TEXT, np.uint8), np.ones(len(TEXT), bool), TEXT, 0)
+    owners = _Owners(os.getpid(), set(), [code])
+    kernel = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    c_library = ctypes.cast(ctypes.CDLL(None).malloc, ctypes.c_void_p).value
+    stack = [0, c_library, *[0] * 500, kernel + 8]
+    assert owners._caller(Place(0, stack, False), deep=True)[1] == "own"
+    assert owners._caller(Place(0, stack, False), deep=False) is None
