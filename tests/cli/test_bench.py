@@ -249,6 +249,11 @@ def test_an_unknown_baseline(run, cannot_judge):
     cannot_judge(*arguments, names=["psychic"], fix="max-autotune")
 
 
+def test_an_unknown_mode(run, cannot_judge):
+    cannot_judge("bench", "kernelbench:1", "--solutions", run, "--mode", "odd", names=["odd"], fix="train, eval")
+    cannot_judge("suites", "audit", "kernelbench:1", "--mode", "odd", names=["odd"], fix="train, eval")
+
+
 def test_a_problem_that_does_not_exist(run, cannot_judge):
     cannot_judge("bench", "kernelbench:1/7", "--solutions", run, names=["1/7"], fix="kernelbench:1/2")
 

@@ -58,7 +58,7 @@ def test_what_is_missing_is_found_before_anything_runs(broken, text, name, fix):
 # Found by running
 
 RUN = {
-    "an import that fails": ("import no_such_module\n" + REFERENCE, "no_such_module", "mend it"),
+    "an import that fails": ("import no_such_module\n" + REFERENCE, "no_such_module", "install what it imports: no_such_module"),
     "a constructor that raises": (but("return []", "return [3]"), "Model(...) raises TypeError", "mend it"),
     "get_init_inputs that raises": (but("return []", "return 1 / 0"), "get_init_inputs() raises", "mend it"),
     "get_inputs that raises": (but(INPUTS, "return [nowhere]"), "get_inputs() raises NameError", "mend it"),

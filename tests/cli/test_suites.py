@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kernelwright.tasks.suites import VARIABLE, Quality
-from tests.tasks.made_up_suites import committed, kernelbench, robust
+from tests.tasks.made_up_suites import ABSOLUTE, committed, kernelbench, robust, solution
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -83,6 +83,20 @@ def test_a_second_audit_tries_only_what_is_new(one_judge, place, tmp_path, invok
     assert len(Quality.read(out).findings) == 2
 
 
+def test_a_flaw_of_its_own_inputs_is_told_and_the_problem_is_judged_all_the_same(one_judge, place, tmp_path, invoke):
+    problem = place / "kb" / "KernelBench" / "level1" / "19_Absolute.py"
+    problem.write_text(problem.read_text().replace("torch.randn", "torch.rand"))
+    out = tmp_path / "quality.json"
+    invoke("suites", "audit", "kernelbench:1/19", "--suite-dir", place, "--out", out)
+    assert Quality.read(out).findings["1/19"].flags == ("identity",)
+    verdicts = {}
+    for name, text in {"right": ABSOLUTE, "unchanged": solution("x[i]")}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        arguments = ("kernelbench:1/19", tmp_path / f"{name}.py", "--suite-dir", place, "--untimed")
+        verdicts[name] = invoke("eval", *arguments).exit_code
+    assert verdicts == {"right": 0, "unchanged": 1}
+
+
 def test_in_eval_mode_nothing_is_left_to_chance(one_judge, place, tmp_path, invoke):
     out = tmp_path / "quality.json"
     invoke("suites", "audit", "kernelbench:2/3", "--suite-dir", place, "--out", out, "--mode", "eval")
@@ -101,7 +115,7 @@ def test_what_cannot_be_tried_is_unjudged_not_flagged(one_judge, place, tmp_path
 def test_with_fit_the_changes_are_written_down(one_judge, place, tmp_path, invoke, monkeypatch):
     from kernelwright.judge import _fit
 
-    monkeypatch.setattr(_fit, "available_memory", lambda: 24 * 256 * 1024)
+    monkeypatch.setattr(_fit, "available_memory", lambda: 64 * 512 * 1024)
     out = tmp_path / "quality.json"
     invoke("suites", "audit", "kernelbench:1/19", "--suite-dir", place, "--out", out, "--fit")
     found = Quality.read(out).findings["1/19"]

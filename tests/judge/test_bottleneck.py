@@ -115,7 +115,7 @@ def test_what_is_not_known_accuses_nobody():
 def test_the_paragraph_names_cause_gain_and_next_step():
     text = paragraph(diagnose(kernel(arithmetic=SCALAR, processors=1.0)))
     assert text.startswith("It is not vectorised")
-    assert "at most" in text
+    assert "about 6.4x to gain" in text
     assert "Try next: " in text
     assert "Also: it is serial" in text
 

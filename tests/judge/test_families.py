@@ -43,3 +43,12 @@ def test_ends_carry_nearly_everything():
 def test_below_leaves_nothing_near_zero():
     (changed,) = apply_family("below", [torch.randn(100, 7)])
     assert changed.max() < -60
+
+
+@pytest.mark.parametrize("family", ["shifted", "below"])
+def test_a_zero_that_came_by_chance_stays_and_keeps_no_family_away(family):
+    x = torch.rand(1000, 1000).clamp_(min=0.01)
+    x[3, 5] = 0
+    (changed,) = apply_family(family, [x])
+    assert changed[3, 5] == 0
+    assert int((changed == 0).sum()) == 1

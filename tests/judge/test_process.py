@@ -70,6 +70,13 @@ def test_a_worker_stands_still_once_it_has_answered_and_goes_on_when_asked(start
     assert "T" not in states(contestant)
 
 
+def test_time_in_line_for_a_core_is_counted_and_only_grows(start, prepared):
+    contestant = start(COPIES)
+    before = contestant.worker.queued_seconds()
+    contestant.call(prepared.trials[0].inputs)
+    assert 0 < before <= contestant.worker.queued_seconds()
+
+
 def test_an_answer_too_long_to_be_said_at_once_is_still_heard(start, prepared):
     _, answer = start(LONG).call(prepared.trials[0].inputs)
     assert answer.leaves == []

@@ -18,7 +18,7 @@ from kernelwright.cli._eval import FIT_SECONDS, BaselineOption, LimitOption, bas
 from kernelwright.cli._failure import CANNOT_JUDGE, UsageError, write_text
 from kernelwright.cli._journal import Journal, Record, key
 from kernelwright.cli._progress import progress
-from kernelwright.cli._selection import selected
+from kernelwright.cli._selection import check_mode, selected
 from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.judge import InfraError, Judge, OutOfReach, Status, Verdict, fit, source_hash
 from kernelwright.report import Bench, Fate, Result, attempts, summary_rows, to_csv, to_json, to_markdown
@@ -50,6 +50,7 @@ def run(
     suite_dir: SuiteDirOption = None,
     limit: LimitOption = None,
 ) -> None:
+    check_mode(mode)
     found, problems = selected(suite, suite_dir)
     audited = _audited(quality, found)
     answers = find_solutions(solutions, problems)
@@ -60,7 +61,7 @@ def run(
     settings = _Settings(_baselines(baseline), fit_machine, mode, not untimed, tuple(limit or []))
     console = Console(highlight=False)
     if answers.others:
-        console.print(f"[dim]left out: {len(answers.others)} files that answer none of these problems[/]")
+        console.print(f"[dim]left out, for they answer none of these problems: {len(answers.others)} of the files[/]")
     journal = Journal(folder / "verdicts.jsonl")
     with Judge(limits=limits_from(list(settings.limits)), baselines=settings.baselines) as judge:
         records = _judged(_Court(judge, settings, journal), problems, answers.found, console)

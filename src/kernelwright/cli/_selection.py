@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelwright.cli._failure import UsageError
+from kernelwright.tasks import MODES
 from kernelwright.tasks.suites import Address, Problem, Suite, select
+
+
+def check_mode(mode: str | None) -> None:
+    if mode is not None and mode not in MODES:
+        raise UsageError(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
 
 
 def selected(addresses: list[str], suite_dir: Path | None) -> tuple[Suite, list[Problem]]:

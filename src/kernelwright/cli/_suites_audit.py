@@ -17,10 +17,10 @@ from rich.markup import escape
 from kernelwright.cli._eval import FIT_SECONDS, LimitOption, limits_from
 from kernelwright.cli._failure import CANNOT_JUDGE, UsageError
 from kernelwright.cli._progress import progress
-from kernelwright.cli._selection import selected
+from kernelwright.cli._selection import check_mode, selected
 from kernelwright.cli._suites import SuiteDirOption
-from kernelwright.judge import InfraError, Judge, fit
-from kernelwright.tasks import Task, TaskError
+from kernelwright.judge import InfraError, Judge, Prepared, fit
+from kernelwright.tasks import FLAWS, Task, TaskError
 from kernelwright.tasks.suites import Finding, Problem, Quality, Suite
 
 HELP = "Try every problem of a suite without a kernel, and write which ones are too weak to judge by. Resumable."
@@ -48,6 +48,7 @@ def run(
     suite_dir: SuiteDirOption = None,
     limit: LimitOption = None,
 ) -> None:
+    check_mode(mode)
     found, problems = selected(suite, suite_dir or context.obj)
     path = out or Path(f"quality-{found.name}.json")
     quality = _earlier(path, found)
@@ -119,7 +120,8 @@ def _found(judge: Judge, task: Task, fit_machine: bool) -> dict[str, Any]:
     try:
         if fit_machine:
             task, changes = fit(judge, task, seconds=FIT_SECONDS)
-        return {"status": "clean", "inputs": _input_dtypes(judge, task), "changes": tuple(changes)}
+        prepared = judge.prepare(task)  # which is where the judge finds its flaws
+        return {**_told(prepared.flaws), "inputs": _input_dtypes(prepared), "changes": tuple(changes)}
     except TaskError as error:
         status = "flagged" if error.flaws else "unjudged"
         return {"status": status, "flags": error.flaws, "reason": error.what, "changes": tuple(changes)}
@@ -129,9 +131,15 @@ def _found(judge: Judge, task: Task, fit_machine: bool) -> dict[str, Any]:
         judge.forget(task)
 
 
-def _input_dtypes(judge: Judge, task: Task) -> tuple[str, ...]:
-    """Prepares the task, which is where the judge finds its flaws."""
-    prepared = judge.prepare(task)
+def _told(flaws: tuple[str, ...]) -> dict[str, Any]:
+    """Flaws of a task's own inputs that the judge's other ones make up for are flaws all the same."""
+    if not flaws:
+        return {"status": "clean"}
+    reason = "; ".join(FLAWS[flaw] for flaw in flaws) + ", on the inputs that it draws itself"
+    return {"status": "flagged", "flags": flaws, "reason": reason}
+
+
+def _input_dtypes(prepared: Prepared) -> tuple[str, ...]:
     return tuple(dict.fromkeys(leaf["dtype"] for trial in prepared.trials for leaf in trial.inputs.leaves))
 
 

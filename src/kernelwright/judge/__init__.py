@@ -11,6 +11,7 @@ from kernelwright.judge._fit import fit
 from kernelwright.judge._judge import BASELINES, Judge
 from kernelwright.judge._limits import Limits, available_memory, limit_names
 from kernelwright.judge._machine import describe as machine
+from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Isolation
 from kernelwright.judge._profile import Profile, profile
 from kernelwright.judge._status import ACCEPTED, InfraError, OutOfReach, Status
@@ -24,6 +25,7 @@ __all__ = [
     "Judge",
     "Limits",
     "OutOfReach",
+    "Prepared",
     "Profile",
     "Status",
     "Verdict",

@@ -19,6 +19,7 @@ SHORT_SECONDS = 5e-5
 VECTOR_MATHS_GAIN = 4.0
 # How the vector versions of such functions are called.
 VECTOR_MATHS = "_ZGV"
+FAST_MATHS = 'flags="-ffast-math": the compiler then calls vector versions of exp and the like'
 FAULT_SECONDS = 2.5e-7
 SPILLS = 0.1
 BITS = {"xmm": 128, "ymm": 256, "zmm": 512}
@@ -82,6 +83,11 @@ class Facts:
         return self.samples["own"] if self.samples else 1.0
 
     @property
+    def called_share(self) -> float:
+        """The part spent in the maths library on behalf of its loops, one element a call."""
+        return self.found_in("maths") if MATHS_CALLS.intersection(self.calls) else 0.0
+
+    @property
     def widths(self) -> Mapping[str, float] | None:
         """Widths of the arithmetic; of the loads and stores where there is none."""
         return self.arithmetic or self.moves
@@ -89,7 +95,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that holds a kernel back. `gain`: how many times faster it could be without it, at the very most."""
+    """One thing that holds a kernel back. `gain`: about how many times faster it could be without it."""
 
     name: str
     sentence: str
@@ -124,7 +130,7 @@ def _worth_telling(facts: Facts) -> Iterable[Finding]:
 def paragraph(findings: list[Finding]) -> str:
     """The findings as one paragraph."""
     first, *others = findings
-    gain = f" (at most {first.gain:.1f}x to gain)" if first.gain >= WORTH else ""
+    gain = f" (about {first.gain:.1f}x to gain)" if first.gain >= WORTH else ""
     text = f"{first.sentence}{gain}. Try next: {'; '.join(first.advice)}."
     if others:
         text += " Also: " + "; ".join(_lower(finding.sentence) for finding in others) + "."
@@ -195,7 +201,7 @@ def scalar(facts: Facts) -> Finding | None:
     if not widths or widths["scalar"] < HALF:
         return None
     lanes = facts.vector_bits / facts.element_bits
-    part = facts.own_share * widths["scalar"]
+    part = (facts.own_share + facts.called_share) * widths["scalar"]
     what = "arithmetic" if facts.arithmetic else "loads and stores"
     return Finding(
         "not-vectorised",
@@ -212,6 +218,8 @@ def _vectorising(facts: Facts) -> tuple[str, ...]:
         advice.append("sums: several accumulators, or #pragma omp simd reduction(+:sum)")
     if facts.calls:
         advice.append(f"take the calls out of the loop ({', '.join(facts.calls[:3])}): a loop with a call stays scalar")
+    if MATHS_CALLS.intersection(facts.calls):
+        advice.append(FAST_MATHS)
     return tuple(advice)
 
 
@@ -242,7 +250,7 @@ def special_functions(facts: Facts) -> Finding | None:
     vectors = any(name.startswith(VECTOR_MATHS) for name in facts.calls)
     if not vectors:
         names += ", one element a call"
-        advice.append('flags="-ffast-math": the compiler then calls vector versions of them')
+        advice.append(FAST_MATHS)
     return Finding(
         "special-functions",
         f"{share:.0%} of the time is spent in the maths library{names}",

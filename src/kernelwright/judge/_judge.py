@@ -105,7 +105,7 @@ class Judge:
         return self._prepared[task.hash]
 
     def try_once(self, task: Task) -> tuple[int, float]:
-        """Bytes of the largest case's inputs, and seconds the reference takes on the slowest. Costs one call each."""
+        """Bytes of all cases' inputs and results, and seconds the reference takes on the slowest. One call each."""
         reference = Reference(self._template, task, seed=0)
         try:
             return reference.try_once()

@@ -387,13 +387,20 @@ class Worker:
         except OSError as error:
             raise Closed("the worker is gone") from error
 
+    def queued_seconds(self) -> float:
+        """How long its threads have stood in line for a core so far, by the kernel's count."""
+        waits = (_schedstat(f"/proc/{self.pid}/task/{thread}/schedstat") for thread in self._thread_numbers())
+        return sum(waits) / 1e9
+
     def _thread_states(self) -> list[str]:
-        folder = f"/proc/{self.pid}/task"
+        paths = (f"/proc/{self.pid}/task/{thread}/stat" for thread in self._thread_numbers())
+        return [state for path in paths if (state := _stat(path, 0))]
+
+    def _thread_numbers(self) -> list[str]:
         try:
-            threads = os.listdir(folder)
+            return os.listdir(f"/proc/{self.pid}/task")
         except OSError as error:
             raise Closed("the worker is gone") from error
-        return [state for thread in threads if (state := _stat(f"{folder}/{thread}/stat", 0))]
 
     # Ending
 
@@ -445,6 +452,15 @@ def _stat(path: str, field: int) -> str:
             return stat.read().rpartition(")")[2].split()[field]
     except OSError:
         return ""
+
+
+def _schedstat(path: str) -> int:
+    """Nanoseconds a thread has waited for a core; 0 once it is gone, or where the kernel does not tell."""
+    try:
+        with open(path, encoding="ascii") as file:
+            return int(file.read().split()[1])
+    except (OSError, IndexError):
+        return 0
 
 
 def _signal_name(number: int) -> str:

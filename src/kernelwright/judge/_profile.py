@@ -27,7 +27,7 @@ from kernelwright.judge._judge import Judge
 from kernelwright.judge._memory import NUMPY
 from kernelwright.judge._placement import Attention
 from kernelwright.judge._prepared import Prepared
-from kernelwright.judge._process import Answer
+from kernelwright.judge._process import Answer, Worker
 from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
@@ -102,7 +102,7 @@ def profile(judge: Judge, task: Task, source: str) -> Profile | Verdict:
 
 @dataclass(frozen=True)
 class Calls:
-    """What calls were like: seconds without the journey, processor time over wall time, page faults a call."""
+    """What calls were like: seconds without the journey, processor time wanted over wall time, page faults a call."""
 
     seconds: float
     processors: float
@@ -296,21 +296,27 @@ def warm(contestant: Contestant, trial: Trial) -> None:
 
 def measure(contestant: Contestant, trial: Trial) -> Calls:
     """A few calls by the judge's clock and the kernel's own count of processor time."""
-    seconds, used, faults = [], 0.0, 0
+    seconds: list[float] = []
+    wanted, faults = 0.0, 0
     with Attention(), contestant.judged():
         for number in range(CALLS):
             contestant.resume()
             time.sleep(REST_SECONDS)
             contestant.lay(trial.inputs, slot=number % SLOTS, shifted=True)
-            before, faults_before = contestant.worker.cpu_seconds(), contestant.worker.page_faults()
+            before, faults_before = _wanted(contestant.worker), contestant.worker.page_faults()
             seconds.append(contestant.go().seconds)
-            used += contestant.worker.cpu_seconds() - before
+            wanted += _wanted(contestant.worker) - before
             faults += contestant.worker.page_faults() - faults_before
             if sum(seconds) > CALLS_SECONDS:
                 break
         journey = _journey(contestant)
     middle = statistics.median(seconds)
-    return Calls(max(middle - journey, middle / 10), used / sum(seconds), faults / len(seconds))
+    return Calls(max(middle - journey, middle / 10), wanted / sum(seconds), faults / len(seconds))
+
+
+def _wanted(worker: Worker) -> float:
+    """Processor time that it had, and that it would have had if others had not used the machine."""
+    return worker.cpu_seconds() + worker.queued_seconds()
 
 
 def _journey(contestant: Contestant) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 from kernelwright.judge._channel import ChannelError, Closed, Message, Silent
 from kernelwright.judge._expected import Expected, Trial
 from kernelwright.judge._limits import available_memory
-from kernelwright.judge._memory import Array, Packed, Placed, Stage
+from kernelwright.judge._memory import Array, Packed, Placed, Stage, extent
 from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Case, Task, TaskError
@@ -206,10 +206,11 @@ class Reference:
         raise TaskError("the reference gave no answer", self.task.origin)
 
     def try_once(self) -> tuple[int, float]:
-        """Draws and calls every case once: bytes and seconds of the largest."""
+        """Draws and calls every case once: bytes of all inputs and results, and seconds of the slowest."""
         drawn = [self.draw(case, "given", seed=0) for case in self.task.cases]
-        tried = [(inputs.nbytes, self.call(self.worker, inputs).seconds) for inputs in drawn if inputs is not None]
-        return max(size for size, _ in tried), max(seconds for _, seconds in tried)
+        tried = [(inputs.nbytes, self.call(self.worker, inputs)) for inputs in drawn if inputs is not None]
+        size = sum(given + sum(map(extent, answer.leaves)) for given, answer in tried)
+        return size, max(answer.seconds for _, answer in tried)
 
     def close(self) -> None:
         for worker in (self.worker, *self._compiled.values()):

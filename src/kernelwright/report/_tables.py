@@ -124,7 +124,7 @@ _FATES: Mapping[Fate, str] = {
 
 
 def _speed_cells(speed: Speed, name: str) -> dict[str, str]:
-    cells = {f"fast_{threshold:g} over {name}": _share(share) for threshold, share in speed.fast.items()}
+    cells = {f"fast_{threshold:g} over {name}": _share(share, "none timed") for threshold, share in speed.fast.items()}
     cells[f"median over {name}, failures as 1.0"] = _times(speed.median)
     cells[f"geometric mean over {name}, failures as 1.0"] = _times(speed.mean)
     cells[f"median over {name}, correct ones only"] = _times(speed.median_of_solved)
@@ -134,9 +134,9 @@ def _speed_cells(speed: Speed, name: str) -> dict[str, str]:
     return cells
 
 
-def _share(estimate: Estimate | None) -> str:
+def _share(estimate: Estimate | None, absent: str = "none judged") -> str:
     if estimate is None:
-        return "none judged"
+        return absent
     return f"{estimate.value:.1%} [{estimate.low:.1%}, {estimate.high:.1%}]"
 
 

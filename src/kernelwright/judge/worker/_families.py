@@ -1,7 +1,8 @@
 """Value families: what the judge does to drawn floats so that no single distribution can be gamed.
 
-Every family keeps zeros zero (two step aside where there are zeros) and square matrices symmetric if they were,
-so that triangular, symmetric, diagonal or masked inputs keep the structure an honest kernel may rely on.
+Every family keeps zeros zero (two step aside where there are more than chance puts there) and square matrices
+symmetric if they were, so that triangular, symmetric, diagonal or masked inputs keep the structure an honest kernel
+may rely on.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
+
+# The share of elements that may be zero by chance: torch.rand gives one in sixteen million.
+CHANCE = 1e-5
 
 Family = Callable[[torch.Tensor], torch.Tensor | None]
 
@@ -35,13 +39,19 @@ def _spikes(x: torch.Tensor) -> torch.Tensor | None:
     return torch.where(x.abs().double() >= threshold, x * 1000, x)
 
 
+def _moved(x: torch.Tensor, new: torch.Tensor) -> torch.Tensor | None:
+    """The new values; zeros stay zero where they are few enough to have come by chance, else there are none."""
+    zero = x == 0
+    return torch.where(zero, x, new) if int(zero.sum()) <= CHANCE * x.numel() else None
+
+
 def _shifted(x: torch.Tensor) -> torch.Tensor | None:
-    return None if bool((x == 0).any()) else x + 4 * _rms(x)
+    return _moved(x, x + 4 * _rms(x))
 
 
 def _below(x: torch.Tensor) -> torch.Tensor | None:
     """Everything far below zero: what starts from zero is never reached."""
-    return None if bool((x == 0).any()) else -64 * (x.abs() + 1.5 * _rms(x))
+    return _moved(x, -64 * (x.abs() + 1.5 * _rms(x)))
 
 
 def _ends(x: torch.Tensor) -> torch.Tensor | None:

@@ -337,7 +337,13 @@ def _raising(what: str, action: Callable[[], Any]) -> Any:
     except Exception as error:
         if failure(error)["kind"] == "memory":
             raise
-        raise BrokenTask(f"{what} raises {type(error).__name__}: {error}", "run it on its own and mend it") from error
+        raise BrokenTask(f"{what} raises {type(error).__name__}: {error}", _mending(error)) from error
+
+
+def _mending(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"install what it imports: {error.name.partition('.')[0]}"
+    return "run it on its own and mend it"
 
 
 class _constants:
