@@ -9,6 +9,7 @@ from kernelwright.judge import _ceilings, _compiled, _coverage, _machine
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._ceilings import Ceilings
 from kernelwright.judge._contestant import ROLE, Contestant, cage
+from kernelwright.judge._coverage import Journey
 from kernelwright.judge._hearing import Hearing
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._prepared import Prepared, Seeds
@@ -174,12 +175,13 @@ class Judge:
     def drop_ahead(self) -> None:
         self._template.drop_spares()
 
-    def journey_glue(self, prepared: Prepared) -> float:
-        """What torch does in a worker to describe a result of this task; found out once."""
-        if prepared.journey_glue is None:
+    def journey(self, prepared: Prepared) -> Journey:
+        """What a call of this task costs beside the call; found out once."""
+        if prepared.journey is None:
             prepared.call(prepared.worker, prepared.trials[0].inputs)
-            prepared.journey_glue = _coverage.journey_glue(prepared.worker)
-        return prepared.journey_glue
+            prepared.journey = _coverage.journey(prepared.worker)
+        found: Journey = prepared.journey
+        return found
 
     @property
     def template(self) -> Template:
