@@ -81,6 +81,8 @@ class Template:
         self.limits = limits
         ours, theirs = pair()
         self._scratch = Path(tempfile.mkdtemp(prefix="kernelwright-"))
+        # A file: who writes to a pipe that nobody reads waits there for ever, and his memory with him.
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         wrap = _bubblewrap(self._scratch) if bubblewrap else []
         command = [*wrap, sys.executable, "-I", "-m", "kernelwright.judge.template", str(theirs.fileno())]
         self._process = subprocess.Popen(
@@ -89,7 +91,7 @@ class Template:
             env=_clean_environment(allocator, self._scratch),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stderr=self._stderr,
             start_new_session=True,
         )
         theirs.close()
@@ -105,7 +107,9 @@ class Template:
             hello = self._channel.receive(START_SECONDS)
         except ChannelError as error:
             self._process.kill()
-            said = self._process.stderr.read().decode(errors="replace")[-2000:] if self._process.stderr else ""
+            self._process.wait()
+            self._stderr.seek(0)
+            said = self._stderr.read().decode(errors="replace")[-2000:]
             raise InfraError(f"the worker template did not start: {said.strip() or error}") from error
         problem = str(hello["namespaces"])
         return Isolation(bubblewrap=wrapped, namespaces=not problem, filter=_seccomp.supported(), problem=problem)
@@ -152,8 +156,7 @@ class Template:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if self._process.stderr:
-            self._process.stderr.close()
+        self._stderr.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 

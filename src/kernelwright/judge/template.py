@@ -6,6 +6,7 @@ copy of it may be handed to hostile code. Never runs a parallel region: threads 
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import select
@@ -126,7 +127,8 @@ def _supervise(cage: Cage | None, main: Main, talk: socket.socket, report: Chann
     os.close(writer)
     talk.close()
     end = _Watch(pid, reader, report, output_bytes).until_end()
-    report.send({"op": "ended", **end})
+    with contextlib.suppress(Closed):  # who dismissed the worker does not wait to hear of its end
+        report.send({"op": "ended", **end})
 
 
 def _run_worker(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, output: int) -> NoReturn:
