@@ -103,7 +103,6 @@ class Coverage:
     operator_seconds: dict[str, float] = field(default_factory=dict)
     call_seconds: float = 0.0
     libraries: dict[str, int] = field(default_factory=dict)
-    glue_seconds: float = GLUE_SECONDS
 
     @property
     def share(self) -> float:
@@ -142,7 +141,7 @@ class Coverage:
         if self.seen < FEW:
             return rest if self.own or not everything else 0.0, everything - excused
         each = self.call_seconds / self.running
-        unrecorded = each * self.glue - everything - self.glue_seconds
+        unrecorded = each * self.glue - everything - GLUE_SECONDS
         return min(rest, each * self.own), everything - excused + max(0.0, unrecorded) + each * self.library
 
     def to_json(self) -> dict[str, Any]:
@@ -154,25 +153,13 @@ class Coverage:
         }
 
 
-@dataclass(frozen=True)
-class Journey:
-    """What a call costs beside the call: how many samples find torch describing a result, and how long it takes.
-
-    As long again is what torch may take, inside a call, for making tensors and checking them: on a slow machine more.
-    """
-
-    glue: float = 0.0
-    seconds: float = 0.0
-
-
 class Observer:
     """Watches a candidate at work, in whichever of its processes and however often it is asked to."""
 
-    def __init__(self, journey: Journey | None = None) -> None:
-        """`journey`: what a call costs beside the call itself, which is the judge's doing."""
-        journey = journey or Journey()
-        self.coverage = Coverage(glue_seconds=max(GLUE_SECONDS, journey.seconds))
-        self._journey_glue = journey.glue
+    def __init__(self, journey_glue: float = 0.0) -> None:
+        """`journey_glue`: how many samples of a call find torch describing the result, which is the judge's doing."""
+        self.coverage = Coverage()
+        self._journey_glue = journey_glue
 
     def check(self, contestant: Contestant, trial: Trial) -> None:
         """A full look: operators recorded, then calls watched until enough was seen."""
@@ -205,17 +192,15 @@ class Observer:
             return contestant.note(contestant.worker.end_call(timeout=contestant.call_limit))
 
 
-def journey(worker: Worker) -> Journey:
-    """A call without the call, in a worker that is believed."""
+def journey_glue(worker: Worker) -> float:
+    """How many samples of a journey without a call find torch at work, in a worker that is believed."""
     seen = Coverage()
     owners = _Owners(worker.pid, set(), [])
     with Attention():
         for _ in range(JOURNEYS):
             _sample(worker, "ping", owners, seen)
             worker.end_call(timeout=MOST_SECONDS)
-        pings = [worker.go(timeout=MOST_SECONDS, op="ping") for _ in range(JOURNEYS)]
-    seconds = [ping.seconds for ping in pings if isinstance(ping, Answer)]
-    return Journey((seen.glue + seen.library) / JOURNEYS, min(seconds, default=0.0))
+    return (seen.glue + seen.library) / JOURNEYS
 
 
 def _sample(worker: Worker, op: str, owners: _Owners, coverage: Coverage) -> None:

@@ -78,8 +78,8 @@ class Hearing:
         return Checker(self._prepared, self._start)
 
     def _new_observers(self) -> dict[str, Observer]:
-        journey = self._judge.journey(self._prepared)
-        return {case.name: Observer(journey) for case in self._prepared.task.cases}
+        glue = self._judge.journey_glue(self._prepared)
+        return {case.name: Observer(glue) for case in self._prepared.task.cases}
 
     def verdict(self) -> Verdict:
         begun = time.perf_counter()

@@ -9,7 +9,6 @@ from kernelwright.judge import _ceilings, _compiled, _coverage, _machine
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._ceilings import Ceilings
 from kernelwright.judge._contestant import ROLE, Contestant, cage
-from kernelwright.judge._coverage import Journey
 from kernelwright.judge._hearing import Hearing
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._prepared import Prepared, Seeds
@@ -175,13 +174,12 @@ class Judge:
     def drop_ahead(self) -> None:
         self._template.drop_spares()
 
-    def journey(self, prepared: Prepared) -> Journey:
-        """What a call of this task costs beside the call; found out once."""
-        if prepared.journey is None:
+    def journey_glue(self, prepared: Prepared) -> float:
+        """What torch does in a worker to describe a result of this task; found out once."""
+        if prepared.journey_glue is None:
             prepared.call(prepared.worker, prepared.trials[0].inputs)
-            prepared.journey = _coverage.journey(prepared.worker)
-        found: Journey = prepared.journey
-        return found
+            prepared.journey_glue = _coverage.journey_glue(prepared.worker)
+        return prepared.journey_glue
 
     @property
     def template(self) -> Template:

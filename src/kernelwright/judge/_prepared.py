@@ -10,7 +10,6 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from kernelwright.judge import _nulls
 from kernelwright.judge import _touch as touch
@@ -69,7 +68,7 @@ class Prepared(Reference):
         self.probes: dict[str, Probe] = {}
         self.skipped: list[str] = []
         self.flaws: tuple[str, ...] = ()
-        self.journey: Any = None
+        self.journey_glue: float | None = None
         try:
             self.use_weights(self.weight_seed)
             self.trials = [trial for case in task.cases for trial in self._trials(case)]
