@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SECOND_LOOKS = 3
 MOST_NEIGHBOURS = 2
+# How often a few weights change in place: who looks at a sample of them may hit one of those once.
+TOUCHES = 3
 _ON_CPU = " (in Triton's interpreter: its tensors are on the CPU, so it must allocate on the device of its inputs)"
 CIRCUMSTANCES = {
     Status.LOAD_ERROR: _ON_CPU,
@@ -220,7 +222,7 @@ class Hearing:
     def _live_weights(self, contestant: Contestant) -> None:
         """Weights change in place between calls: the next result must follow."""
         try:
-            for touch in (False, True):
+            for touch in (False, *[True] * TOUCHES):
                 self._prepared.use_weights(self._prepared.seeds.next(), touch=touch)
                 contestant.give_weights()
                 for trial in _Fresh(self._prepared).trials():
