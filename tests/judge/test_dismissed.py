@@ -5,7 +5,9 @@ import stat
 import time
 from pathlib import Path
 
-from kernelwright.judge import Judge
+import pytest
+
+from kernelwright.judge import Judge, template
 from kernelwright.judge._contestant import ROLE, cage
 
 SOME = 20
@@ -26,3 +28,10 @@ def test_dismissed_workers_leave_neither_processes_nor_words(small_judge: Judge)
 
 def test_what_workers_say_cannot_block_them(small_judge: Judge) -> None:
     assert stat.S_ISREG(os.fstat(small_judge.template._stderr.fileno()).st_mode)
+
+
+def test_no_worker_is_begun_while_too_many_are_on_their_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = iter([template.MOST_CHILDREN + 2, template.MOST_CHILDREN + 1, template.MOST_CHILDREN])
+    monkeypatch.setattr(template, "_children", lambda: next(counts))
+    template._await_room()
+    assert next(counts, None) is None

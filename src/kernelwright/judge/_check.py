@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.judge._compare import describe_bad
+from kernelwright.judge._compare import HOPELESS, describe_bad
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Output, Trial
 from kernelwright.judge._memory import FLOATS, Array, Leaf, Packed, count, same_bytes
@@ -24,8 +24,6 @@ from kernelwright.judge._status import Rejection, Status
 
 LATE_SECONDS, LATE_LOOKS = 0.05, 4
 FRESH_PROCESSES = 3
-# So many times over budget no condition of the inputs explains.
-HOPELESS = 1e3
 
 Start = Callable[[], Contestant]
 

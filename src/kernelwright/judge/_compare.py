@@ -20,6 +20,8 @@ from kernelwright.judge._ruler import BLOCK
 # A block of near zeros in a tensor of large numbers is judged in units of a thousandth of the tensor's RMS.
 BLOCK_FLOOR = 1e-3
 RMS_FACTOR, PEAK_FACTOR = 4.0, 8.0
+# So many times over budget no condition of the inputs explains.
+HOPELESS = 1e3
 
 ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 ACCUMULATOR = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-24, "bfloat16": 2.0**-24}

@@ -263,8 +263,8 @@ class DevicePrepared(Prepared):
             self.fill([slots.warming])
         return slots.warming
 
-    def fill(self, calls: list[Message], *, flush: bool = False) -> None:
-        self.ask({"op": "fill", "calls": calls, "flush": flush})
+    def fill(self, calls: list[Message]) -> None:
+        self.ask({"op": "fill", "calls": calls})
 
     def flush(self) -> None:
         """Drives everything out of the device's caches."""
@@ -311,9 +311,6 @@ class DevicePrepared(Prepared):
         self.fill(calls)
         self.stage_calls(worker, calls)
         return calls[0]
-
-    def call(self, worker: Worker, inputs: Drawn, *, timeout: float = COMPILE_SECONDS) -> Answer:  # type: ignore[override]
-        return super().call(worker, inputs, timeout=timeout)  # type: ignore[arg-type]
 
     def close(self) -> None:
         for runner in self._runners.values():

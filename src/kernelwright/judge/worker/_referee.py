@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from kernelwright.judge._channel import Channel, Message
-from kernelwright.judge._compare import ROUNDOFF, Deviation
+from kernelwright.judge._compare import HOPELESS, ROUNDOFF, Deviation
 from kernelwright.judge._nulls import UNCHANGED
 from kernelwright.judge._tree import Tree, decode, encode, foreign
 from kernelwright.judge.worker import _gauge
@@ -47,8 +47,6 @@ KEPT_SHARE = 0.1
 # Memory that is kept for reuse is given back when less than this share of all is free; never between timed calls.
 FREE_SHARE = 0.12
 QUICK = frozenset({"open", "go", "ping", "stage", "glance", "agree", "flush", "block", "attach", "show"})
-# So many times over budget no condition of the inputs explains.
-HOPELESS = 1e3
 GLANCES = 4096
 TOUCHED = 3
 COPIES = 10
@@ -112,26 +110,22 @@ class Referee(OnDevice, Reference):
         return {"op": "slots", "nbytes": self._shared.nbytes, "fds": (self.device.show(self._shared),)}
 
     def do_fill(self, message: Message) -> Message:
-        """Draws inputs into slots; what the caches hold of anything is driven out."""
+        """Draws inputs into slots."""
         assert self._shared is not None
         for call in message["calls"]:
             _, drawn = self._drawn(call["key"])
             for leaf, tensor in zip(call["leaves"], drawn, strict=True):
                 tensor_at(self.device, self._shared.base + leaf["offset"], leaf).copy_(tensor)
-        if message["flush"]:
-            self._flush()
         self.device.synchronize()
         return {"op": "filled"}
 
     def do_flush(self, message: Message) -> Message:
-        self._flush()
-        self.device.synchronize()
-        return {"op": "flushed"}
-
-    def _flush(self) -> None:
+        """Drives out what the caches hold."""
         if self._scratch is None:
             self._scratch = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device=self.device.name)
         self._scratch.zero_()
+        self.device.synchronize()
+        return {"op": "flushed"}
 
     # Drawing
 
