@@ -93,7 +93,7 @@ def test_only_attempted_problems_count_if_asked(one_judge, run, invoke):
 
 def test_the_clean_set_leaves_out_what_the_quality_file_flags(one_judge, run, invoke, tmp_path):
     quality = tmp_path / "quality.json"
-    Quality("kernelbench", "", {"1/2": Finding(status="flagged", flags=("constant",))}).write(quality)
+    Quality("kernelbench", "", {("1/2", "given"): Finding(status="flagged", flags=("constant",))}).write(quality)
     invoke("bench", "kernelbench:1", "--solutions", run, "--untimed", "--quality", quality)
     sets = report(run)["sets"]
     assert (sets["full set"]["problems"], sets["clean set"]["problems"]) == (3, 2)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from kernelwright.cli import _suites_audit
 from kernelwright.tasks.suites import VARIABLE, Quality
 from tests.tasks.made_up_suites import ABSOLUTE, committed, kernelbench, robust, solution
 
@@ -57,25 +58,25 @@ def test_an_audit_says_which_problems_are_weak_and_why(one_judge, place, tmp_pat
     assert "2 clean, 2 flagged, 0 unjudged" in result.output
     found = Quality.read(out)
     assert found.version == COMMIT[:12]
-    assert {key: finding.status for key, finding in found.findings.items()} == {
+    assert {key: finding.status for (key, _), finding in found.findings.items()} == {
         "1/2": "clean",
         "1/19": "clean",
         "1/100": "flagged",
         "2/3": "flagged",
     }
-    assert found.findings["1/19"].inputs == ("float32",)
-    assert set(found.findings["1/100"].flags) >= {"null-candidate", "constant"}
-    assert found.findings["2/3"].flags == ("stochastic",)
-    assert found.findings["2/3"].mode == "train"
-    assert found.findings["1/2"].machine["torch"]
+    assert found.findings["1/19", "given"].inputs == ("float32",)
+    assert set(found.findings["1/100", "given"].flags) >= {"null-candidate", "constant"}
+    assert found.findings["2/3", "given"].flags == ("stochastic",)
+    assert found.findings["2/3", "given"].mode == "train"
+    assert found.findings["1/2", "given"].machine["torch"]
 
 
 def test_a_second_audit_tries_only_what_is_new(one_judge, place, tmp_path, invoke, monkeypatch):
     out = tmp_path / "quality.json"
     invoke("suites", "--suite-dir", place, "audit", "kernelbench:1/19", "--out", out)
     tried = []
-    prepare = one_judge.prepare
-    monkeypatch.setattr(one_judge, "prepare", lambda task: tried.append(task.name) or prepare(task))
+    examine = _suites_audit.examine
+    monkeypatch.setattr(_suites_audit, "examine", lambda j, t, **o: tried.append(t.name) or examine(j, t, **o))
     invoke("suites", "audit", "kernelbench:1/19", "kernelbench:1/2", "--suite-dir", place, "--out", out)
     assert tried == ["2_Shifted_double"]
     invoke("suites", "audit", "kernelbench:1/19", "--suite-dir", place, "--out", out, "--mode", "eval")
@@ -88,7 +89,7 @@ def test_a_flaw_of_its_own_inputs_is_told_and_the_problem_is_judged_all_the_same
     problem.write_text(problem.read_text().replace("torch.randn", "torch.rand"))
     out = tmp_path / "quality.json"
     invoke("suites", "audit", "kernelbench:1/19", "--suite-dir", place, "--out", out)
-    assert Quality.read(out).findings["1/19"].flags == ("identity",)
+    assert Quality.read(out).findings["1/19", "given"].flags == ("identity",)
     verdicts = {}
     for name, text in {"right": ABSOLUTE, "unchanged": solution("x[i]")}.items():
         (tmp_path / f"{name}.py").write_text(text)
@@ -100,7 +101,7 @@ def test_a_flaw_of_its_own_inputs_is_told_and_the_problem_is_judged_all_the_same
 def test_in_eval_mode_nothing_is_left_to_chance(one_judge, place, tmp_path, invoke):
     out = tmp_path / "quality.json"
     invoke("suites", "audit", "kernelbench:2/3", "--suite-dir", place, "--out", out, "--mode", "eval")
-    assert Quality.read(out).findings["2/3"].flags == ("null-candidate", "identity")
+    assert Quality.read(out).findings["2/3", "given"].flags == ("null-candidate", "identity")
 
 
 def test_what_cannot_be_tried_is_unjudged_not_flagged(one_judge, place, tmp_path, invoke):
@@ -108,7 +109,7 @@ def test_what_cannot_be_tried_is_unjudged_not_flagged(one_judge, place, tmp_path
     out = tmp_path / "quality.json"
     result = invoke("suites", "audit", "kernelbench:1/2", "--suite-dir", place, "--out", out)
     assert "1 unjudged" in result.output
-    assert "no class 'Model'" in Quality.read(out).findings["1/2"].reason
+    assert "no class 'Model'" in Quality.read(out).findings["1/2", "given"].reason
     assert Quality.read(out).flagged() == {}
 
 
@@ -118,7 +119,7 @@ def test_with_fit_the_changes_are_written_down(one_judge, place, tmp_path, invok
     monkeypatch.setattr(_fit, "available_memory", lambda: 64 * 512 * 1024)
     out = tmp_path / "quality.json"
     invoke("suites", "audit", "kernelbench:1/19", "--suite-dir", place, "--out", out, "--fit")
-    found = Quality.read(out).findings["1/19"]
+    found = Quality.read(out).findings["1/19", "given"]
     assert (found.status, found.fit) == ("clean", True)
     assert found.changes == ("cols 512 -> 256",)
 

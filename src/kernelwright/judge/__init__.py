@@ -7,6 +7,7 @@ Knows tasks and candidates. Does not know that a search exists.
 """
 
 from kernelwright.judge import certificate
+from kernelwright.judge._examine import Examination, examine
 from kernelwright.judge._fit import fit
 from kernelwright.judge._judge import BASELINES, Judge
 from kernelwright.judge._limits import Limits, available_memory, limit_names
@@ -20,6 +21,7 @@ from kernelwright.judge._verdict import Verdict, source_hash
 __all__ = [
     "ACCEPTED",
     "BASELINES",
+    "Examination",
     "InfraError",
     "Isolation",
     "Judge",
@@ -31,6 +33,7 @@ __all__ = [
     "Verdict",
     "available_memory",
     "certificate",
+    "examine",
     "fit",
     "limit_names",
     "machine",

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -96,6 +97,7 @@ class Template:
         )
         theirs.close()
         self._channel = ours
+        self._asking = threading.Lock()  # builds are begun beside a judgement
         self._spares: dict[tuple[str, Cage | None], list[tuple[Channel, Channel]]] = {}
         self._buffers: dict[str, dict[int, Array]] = {}
         self.isolation = self._greet(bool(wrap))
@@ -140,7 +142,8 @@ class Template:
             "output_bytes": self.limits.output_bytes,
         }
         try:
-            self._channel.send(request, (theirs.fileno(), supervisor.fileno()))
+            with self._asking:
+                self._channel.send(request, (theirs.fileno(), supervisor.fileno()))
         except Closed as error:
             raise InfraError("the worker template is gone") from error
         finally:

@@ -136,11 +136,13 @@ class DevicePrepared(Prepared):
         self._bandwidth: float | None = None
         self._runners: dict[str, Runner] = {}
         self._loosened: dict[str, list[list[float]]] = {}
-        workshop.open_ahead(AHEAD)
         super().__init__(template, task, seeds=seeds)
 
     def _start(self) -> Worker:
-        return self.workshop.referee(int(available_memory() * 0.7))
+        """The referee first: everything else can be opened while it works."""
+        referee = self.workshop.referee(int(available_memory() * 0.7))
+        self.workshop.open_ahead(AHEAD)
+        return referee
 
     def ask(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
         """A question to the referee."""

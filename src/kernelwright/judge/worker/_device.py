@@ -57,6 +57,7 @@ class Device(Protocol):
     def total_bytes(self) -> int: ...
     def release(self) -> None: ...
     def bytes_at(self, address: int, nbytes: int) -> torch.Tensor: ...
+    def have_alone(self) -> None: ...
 
 
 def tensor_at(device: Device, address: int, leaf: dict[str, Any]) -> torch.Tensor:
@@ -80,6 +81,8 @@ class Cuda:
             allocator = torch.cuda.memory.CUDAPluggableAllocator(str(library), "device_allocate", "device_free")
             torch.cuda.memory.change_current_allocator(allocator)
         if not own_allocator:
+            # Answers in double beside inputs in single leave holes that nothing fits, unless segments can grow.
+            torch._C._accelerator_setAllocatorSettings("expandable_segments:True")
             torch.cuda.set_per_process_memory_fraction(MOST_SHARE)  # others need room beside the oracle
         torch.zeros(1, device="cuda")  # makes the context
         self.synchronize()
@@ -144,6 +147,10 @@ class Cuda:
         storage = torch._C._construct_storage_from_data_pointer(address, torch.device("cuda", 0), nbytes)
         return torch.empty(0, dtype=torch.uint8, device="cuda").set_(storage, 0, (nbytes,), (1,))
 
+    def have_alone(self) -> None:
+        """Nobody else needs room."""
+        torch.cuda.set_per_process_memory_fraction(1.0)
+
 
 class Host:
     """Shared host memory in the role of a device."""
@@ -201,6 +208,8 @@ class Host:
 
     def bytes_at(self, address: int, nbytes: int) -> torch.Tensor:
         return torch.frombuffer((ctypes.c_ubyte * nbytes).from_address(address), dtype=torch.uint8)
+
+    def have_alone(self) -> None: ...
 
 
 def open_device(kind: str, library: Path | None, *, own_allocator: bool) -> Device:

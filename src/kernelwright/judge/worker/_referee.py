@@ -91,6 +91,11 @@ class Referee(OnDevice, Reference):
         if message["op"] not in QUICK and self.device.free_bytes() < FREE_SHARE * self.device.total_bytes():
             self.device.release()  # others need room too
 
+    def do_alone(self, message: Message) -> Message:
+        """No candidate will come."""
+        self.device.have_alone()
+        return {"op": "alone"}
+
     def do_task(self, message: Message) -> Message:
         answer = super().do_task(message)
         self._model.to(self.device.name)
