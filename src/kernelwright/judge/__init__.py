@@ -12,6 +12,7 @@ from kernelwright.judge._fit import fit
 from kernelwright.judge._judge import BASELINES, Judge
 from kernelwright.judge._limits import Limits, available_memory, limit_names
 from kernelwright.judge._machine import describe as machine
+from kernelwright.judge._prebuild import Prebuild
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Isolation
 from kernelwright.judge._profile import Profile, profile
@@ -27,6 +28,7 @@ __all__ = [
     "Judge",
     "Limits",
     "OutOfReach",
+    "Prebuild",
     "Prepared",
     "Profile",
     "Status",

@@ -35,7 +35,7 @@ class Builder:
         start = time.perf_counter()
         source = _source(request)
         try:
-            path = self._cache.get(source, self._build)
+            path = self.compile(source)
             fd = _sealed(path)
             self._note(os.fstat(fd).st_ino, path)
             return {"op": "built"}, (fd,)
@@ -46,6 +46,10 @@ class Builder:
             return {"op": "failed", "message": error.headline, "log": error.log}, ()
         finally:
             self.seconds += time.perf_counter() - start
+
+    def compile(self, source: native.Source) -> Path:
+        """The library of a text, compiled now if it never was."""
+        return self._cache.get(source, self._build)
 
     def _note(self, inode: int, path: Path) -> None:
         """Remembers what was handed out; more than any living worker can hold need not be kept."""

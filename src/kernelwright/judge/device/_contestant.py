@@ -15,6 +15,8 @@ from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge.device._prepared import DeviceExpected, DevicePrepared, DeviceTrial, Drawn
 
+# Where torch may have put a result that belongs on the device.
+ELSEWHERE = ("cpu", "cuda", "meta")
 _numbers = itertools.count(1)
 
 
@@ -80,6 +82,11 @@ class DeviceContestant(Contestant):
 
     def _check_leaf(self, name: str, leaf: Leaf, output: Form) -> None:
         super()._check_leaf(name, leaf, output)
+        if leaf.get("elsewhere") in ELSEWHERE:
+            raise Rejection(
+                Status.WRONG_STRUCTURE,
+                f"{name} is on {leaf['elsewhere']}, not where the inputs are: allocate it with device=x.device",
+            )
         if count(leaf) and not leaf["block"]:
             raise Rejection(
                 Status.WRONG_STRUCTURE,
