@@ -242,6 +242,10 @@ class Worker:
         self.thaw()
         self._talk.send(message)
 
+    def answer(self, *, timeout: float) -> Message:
+        """The answer to what was said before."""
+        return self._await(timeout)
+
     def answer_fds(self, *, timeout: float) -> tuple[Message, list[int]]:
         return self._talk.receive_fds(timeout)
 

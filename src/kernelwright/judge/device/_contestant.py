@@ -56,7 +56,7 @@ class DeviceContestant(Contestant):
         """Has a call made whose result nobody looks at, while something else goes on: compilers take their time."""
         self.stage_calls([self._prepared.warming_call(trial.inputs)])
         with self.judged():
-            self.worker.begin()
+            self.worker.begin("warm")
 
     def end_warming(self) -> None:
         with self.judged():
@@ -150,6 +150,9 @@ class DeviceContestant(Contestant):
             "guarded": self._guarded,
         }
         answer = self._prepared.ask(order)
+        if not answer["sound"]:
+            self._prepared.skip(trial.label)
+            return [], False
         return answer["outputs"], answer["strayed"]
 
     def let_go(self) -> None:

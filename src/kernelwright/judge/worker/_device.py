@@ -18,7 +18,7 @@ import torch
 
 from kernelwright.judge.worker._tensors import DTYPES, span
 
-MOST_SHARE = 0.45
+MOST_SHARE = 0.55
 FAULTS = {
     700: "an illegal memory access",
     702: "a launch ran too long",
@@ -77,6 +77,7 @@ class Cuda:
     def __init__(self, library: Path, *, own_allocator: bool) -> None:
         self._library = ctypes.CDLL(str(library))
         self._library.device_import.restype = self._library.device_make.restype = ctypes.c_uint64
+        self._own_allocator = own_allocator
         if own_allocator:
             allocator = torch.cuda.memory.CUDAPluggableAllocator(str(library), "device_allocate", "device_free")
             torch.cuda.memory.change_current_allocator(allocator)
@@ -140,7 +141,12 @@ class Cuda:
         return int(torch.cuda.mem_get_info()[1])
 
     def release(self) -> None:
-        torch.cuda.empty_cache()
+        """Gives back what is kept for reuse, by whichever allocator there is."""
+        if self._own_allocator:
+            self.synchronize()
+            self._library.device_release()
+        else:
+            torch.cuda.empty_cache()
 
     def bytes_at(self, address: int, nbytes: int) -> torch.Tensor:
         """Not by way of `as_tensor`: it takes memory that can only be read for the host's."""

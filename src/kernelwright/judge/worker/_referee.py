@@ -32,7 +32,6 @@ from kernelwright.judge.worker._reference import (
     _aliases,
     _check_dtypes,
     _dense,
-    _farther,
     _moved,
     _outputs,
     _raising,
@@ -63,6 +62,11 @@ class Sentence:
     @property
     def nbytes(self) -> int:
         return sum(gauge.nbytes for gauge in self.gauges)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the reference can compute it at all."""
+        return all(gauge.sound for gauge in self.gauges)
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class Referee(OnDevice, Reference):
         answer = {"op": "drawn", "tree": tree, "leaves": [{**describe(t), "nbytes": span(t)} for t in leaves]}
         if message["expect"]:
             sentence = self._judged(message)
-            answer |= {"expected": sentence.form, "sound": all(gauge.sound for gauge in sentence.gauges)}
+            answer |= {"expected": sentence.form, "sound": sentence.sound}
         return answer
 
     def _drawn(self, key: Message) -> Any:
@@ -256,11 +260,13 @@ class Referee(OnDevice, Reference):
 
     def do_nulls(self, message: Message) -> Message:
         """Answers that take no work and would pass."""
-        first, other = (self._judged({"key": key}) for key in message["keys"])
+        key, other = message["keys"]
+        first = self._judged({"key": key})
         budgets = self._budgets(first, message["reduction"])
-        names = message["names"] or [*_gauge.NULLS, UNCHANGED]
-        passed = _gauge.passing_nulls(names, first.gauges, other.gauges, budgets)
-        if UNCHANGED in names and self._equals_input(first, message["keys"][0], budgets):
+        passed = []
+        if not message["only_unchanged"]:
+            passed = _gauge.passing_nulls(first.gauges, self._judged({"key": other}).gauges, budgets)
+        if self._equals_input(first, key, budgets):
             passed.append(UNCHANGED)
         return {"op": "nulls", "passed": passed}
 
@@ -303,6 +309,8 @@ class Referee(OnDevice, Reference):
     def do_measure(self, message: Message) -> Message:
         """How much of its error budget each output of a result uses, and whether what is over can be excused."""
         sentence = self._judged(message)
+        if not sentence.sound:
+            return {"op": "measured", "sound": False}
         found = []
         budgets = self._budgets(sentence, message["reduction"])
         for index, (result, gauge, budget) in enumerate(
@@ -315,7 +323,7 @@ class Referee(OnDevice, Reference):
             if used > 1:
                 said["evidence"] = gauge.describe_bad(result, budget)
             found.append(said)
-        return {"op": "measured", "outputs": found, "strayed": self._strayed(message)}
+        return {"op": "measured", "sound": True, "outputs": found, "strayed": self._strayed(message)}
 
     def _excused(self, result: torch.Tensor, gauge: Gauge, budget: Deviation, index: int, message: Message) -> bool:
         """Equal elements chosen otherwise, or an ill condition."""
@@ -326,8 +334,8 @@ class Referee(OnDevice, Reference):
         if gauge.used(result, budget) >= HOPELESS:
             return False
         try:
-            room = self._sway(message)[index] * math.sqrt(message["reduction"])
-            return gauge.forgives(result, room, budget)
+            room = self._sway(message)[index]
+            return gauge.forgives(result, room, math.sqrt(message["reduction"]), budget)
         except torch.OutOfMemoryError:
             return False  # so large a result is judged without that mercy
 
@@ -335,12 +343,13 @@ class Referee(OnDevice, Reference):
         """How far every element of each output moves when every input moves by a rounding error."""
         name = _name(message["key"])
         if self._sways is None or self._sways[0] != name:
-            arguments = self._arguments_of(message)
-            here, _ = self._in_double(arguments)
-            moves = [torch.zeros_like(leaf, dtype=torch.float64) for leaf in here.leaves]
+            self._sways = None
+            gauges = self._judged(message).gauges
+            moves = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
             for _ in range(SWAYS):
-                there, _ = self._in_double(_moved(arguments))
-                moves = [_farther(m, t, h) for m, t, h in zip(moves, there.leaves, here.leaves, strict=True)]
+                there, _ = self._in_double(_moved(self._arguments_of(message)))
+                for move, gauge, leaf in zip(moves, gauges, there.leaves, strict=True):
+                    gauge.grow(move, leaf)
             self._sways = (name, moves)
         return self._sways[1]
 
