@@ -10,7 +10,9 @@ from kernelwright.tasks.suites import Finding, Quality
 
 FOUND = {
     ("1/19", "given"): Finding(status="clean", inputs=("float32",), task="abc", fit=True, changes=("rows 8 -> 4",)),
-    ("1/2", "given"): Finding(status="flagged", flags=("null-candidate", "constant"), reason="zeros pass", machine={"cpu": "x"}),
+    ("1/2", "given"): Finding(
+        status="flagged", flags=("null-candidate", "constant"), reason="zeros pass", machine={"cpu": "x"}
+    ),
     ("1/2", "float16"): Finding(status="flagged", flags=("undefined",), nulls=("all zeros",), machine={"cpu": "y"}),
     ("1/3", "given"): Finding(status="unjudged", reason="too large"),
     ("2/1#1", "given"): Finding(status="clean"),

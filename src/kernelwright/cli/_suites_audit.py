@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import Counter
@@ -30,6 +31,8 @@ HELP = "Try every problem of a suite without a kernel, and write which ones are 
 # What trying a problem takes, in bytes for each byte of its inputs and beside them: its inputs and its answer are there
 # in double precision too, more than once, and on a host the trials are kept.
 ON_DEVICE, ON_HOST, BESIDE = 9, 32, 3e9
+# How it is told that something found no room, by us or by NVIDIA's libraries.
+_CROWDED = re.compile(r"memory|INFRA|CUDA|CUBLAS|cuDNN|CUDNN")
 
 SuiteArgument = Annotated[
     list[str], typer.Argument(help="What to audit: kernelbench, kernelbench:1, kernelbench:1/19.")
@@ -120,13 +123,12 @@ class _Audit:
         self._writing = threading.Lock()
 
     def try_all(self, entries: list[_Entry], limits: Any, jobs: int) -> None:
-        """Tries what is not known yet; what failed beside others is tried again alone."""
+        """Tries what is not known yet; what had no room beside others is tried again alone."""
         waiting = [entry for entry in entries if not self._known(entry)]
         with progress("auditing", len(waiting)) as bar:
             self._try(waiting, limits, jobs, bar)
-            again = [entry for entry in waiting if entry.task and not self._known(entry)]
             if jobs > 1:
-                self._try(again, limits, 1, bar)
+                self._try([entry for entry in waiting if self._was_crowded(entry)], limits, 1, bar)
 
     def _try(self, entries: list[_Entry], limits: Any, jobs: int, bar: Bar) -> None:
         if not entries:
@@ -150,6 +152,10 @@ class _Audit:
         if before is None or entry.task is None or before.status == "unjudged":
             return False
         return before.task == entry.task.hash and before.fit == self._fitted
+
+    def _was_crowded(self, entry: _Entry) -> bool:
+        finding = self._quality.findings[entry.key, entry.dtype]
+        return finding.status == "unjudged" and _CROWDED.search(finding.reason) is not None
 
     def _note(self, entry: _Entry, finding: Finding) -> None:
         with self._writing:
