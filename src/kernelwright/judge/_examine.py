@@ -90,5 +90,6 @@ class _OnDevice(_Noting, DevicePrepared):
     def _start(self) -> Worker:
         """No candidate needs room beside it."""
         referee = self.workshop.referee(int(available_memory() * 0.7))
-        referee.ask({"op": "alone"}, timeout=REFERENCE_SECONDS)
+        with self._blame(referee):
+            referee.ask({"op": "alone"}, timeout=REFERENCE_SECONDS)
         return referee
