@@ -29,8 +29,11 @@ def run(
 
 
 def _quality(what: str) -> Quality:
-    if Path(what).exists() or what not in KNOWN:
+    if Path(what).is_file():
         return Quality.read(Path(what))
+    if what not in KNOWN:
+        fix = f"name a suite ({', '.join(KNOWN)}), or a file that `kernelwright suites audit` wrote"
+        raise UsageError(f"there is no quality file {what}", fix)
     shipped = Quality.shipped(what)
     if shipped is None:
         fix = f"measure one: kernelwright suites audit {what}"

@@ -291,7 +291,8 @@ class Contestant:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             kind, same, words = "nonsense", False, "nonsense"
         if kind:
-            raise Rejection(Status.WRONG_STRUCTURE, f"returns a {kind} where the reference returns a plain tensor")
+            message = f"returns a {kind} where the reference returns a plain tensor, on the device of its inputs"
+            raise Rejection(Status.WRONG_STRUCTURE, message)
         if not same:
             raise Rejection(Status.WRONG_STRUCTURE, f"returns {words} where the reference returns {outline(theirs)}")
 

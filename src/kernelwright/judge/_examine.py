@@ -58,7 +58,7 @@ def _look(judge: Judge, task: Task, on_device: bool) -> Examination:
     looked = (
         _OnDevice(judge.template, judge.workshop, task, seeds=seeds)
         if on_device
-        else _OnHost(judge.template, task, seeds=seeds)
+        else _Noting(judge.template, task, seeds=seeds)
     )
     try:
         nulls = tuple(dict.fromkeys(looked.noted))
@@ -69,7 +69,7 @@ def _look(judge: Judge, task: Task, on_device: bool) -> Examination:
         looked.close()
 
 
-class _Noting:
+class _Noting(Prepared):
     """Notes the null candidates that pass."""
 
     noted: tuple[str, ...] = ()
@@ -81,9 +81,9 @@ class _Noting:
         """No candidate will be here to remember anything."""
         return iter(())
 
-
-class _OnHost(_Noting, Prepared):
-    pass
+    def use_weights(self, seed: int, *, touch: bool = False) -> None:
+        """Nobody else needs to see them."""
+        self._ask(self.worker, {"op": "redraw", "seed": seed, "touch": touch})
 
 
 class _OnDevice(_Noting, DevicePrepared):

@@ -166,7 +166,7 @@ class DevicePrepared(Prepared):
 
     def _begin_runner(self, mode: str | None) -> Worker:
         worker = self.workshop.referee(int(available_memory() * 0.7), own_allocator=True)
-        self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": 0})
+        self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": self._seed})  # else other weights
         self._ask(worker, {"op": "weights", "seed": self.weight_seed, "touch": False})
         if mode is not None:
             self._ask(worker, {"op": "compile", "mode": mode})

@@ -80,8 +80,6 @@ class OnDevice(Driver):
 
     def _placed(self, leaf: torch.Tensor) -> dict[str, Any]:
         said = describe(leaf)
-        if leaf.device.type != self.device.name:
-            return {**said, "block": 0, "offset": 0, "nbytes": 0, "elsewhere": leaf.device.type}
         block = self.device.block_of(leaf) if leaf.numel() else None
         if block is None:
             return {**said, "block": 0, "offset": 0, "nbytes": 0}

@@ -100,16 +100,25 @@ class Referee(OnDevice, Reference):
         self.device.have_alone()
         return {"op": "alone"}
 
-    def do_task(self, message: Message) -> Message:
-        answer = super().do_task(message)
-        self._model.to(self.device.name)
-        return answer
+    def _constructed(self, init: Tree) -> Any:
+        """The model on the device; made there, since drawing a billion weights on the host takes half a minute."""
+        before = torch.get_rng_state()
+        try:
+            with torch.device(self.device.name):
+                model = super()._constructed(init)
+        except Exception:  # its constructor may need the host's memory
+            torch.set_rng_state(before)
+            model = super()._constructed(init)
+        return model.to(self.device.name) if isinstance(model, torch.nn.Module) else model
 
-    def do_weights(self, message: Message) -> Message:
+    def _generator(self) -> torch.Generator:
+        return torch.Generator(self.device.name)
+
+    def do_redraw(self, message: Message) -> Message:
         self._sentences.clear()
         self._known.clear()
         self._sways = None
-        return super().do_weights(message)
+        return super().do_redraw(message)
 
     # Slots
 

@@ -65,7 +65,7 @@ class Reference(Driver):
         torch.manual_seed(message["seed"])
         self._module = _load(self.task.source)
         init = self._constructor_arguments()
-        self._model = _raising("Model(...)", lambda: self._module_attribute("Model")(*decode(init, [])))
+        self._model = _raising("Model(...)", lambda: self._constructed(init))
         if not isinstance(self._model, torch.nn.Module):
             raise BrokenTask("the reference's Model is no torch.nn.Module", "derive it: class Model(torch.nn.Module)")
         self._model.train(self.task.mode == "train")
@@ -73,6 +73,9 @@ class Reference(Driver):
         self.forward = self._model
         shapes = {name: list(value.shape) for name, value in self._state().items()}
         return {"op": "tasked", "init": init, "weights": shapes}
+
+    def _constructed(self, init: Tree) -> Any:
+        return self._module_attribute("Model")(*decode(init, []))
 
     def _module_attribute(self, name: str) -> Any:
         return getattr(self._module, name)
@@ -97,14 +100,24 @@ class Reference(Driver):
 
     # Weights
 
-    def do_weights(self, message: Message) -> Message:
+    def do_redraw(self, message: Message) -> Message:
         """Draws every float weight anew, norms and biases too: nothing may be one or zero by convention."""
-        generator = torch.Generator().manual_seed(message["seed"])
-        state = self._state()
-        for name, value in state.items():
-            new = _redrawn(self._initial[name], generator, name in self._parameters())
-            value.data.copy_(_touched(value.data.cpu(), new, generator) if message["touch"] else new)
+        generator = self._generator().manual_seed(message["seed"])
+        parameters = self._parameters()
+        for name, value in self._state().items():
+            new = _redrawn(self._initial[name], generator, name in parameters)
+            value.data.copy_(_touched(value.data, new, generator) if message["touch"] else new)
         self._wide = None
+        return {"op": "redrawn"}
+
+    def _generator(self) -> torch.Generator:
+        """Where weights are drawn."""
+        return torch.Generator()
+
+    def do_weights(self, message: Message) -> Message:
+        """Draws weights, and shows them."""
+        self.do_redraw(message)
+        state = self._state()
         fd, leaves = pack([value.data.cpu().contiguous() for value in state.values()], "weights")
         named = [{**leaf, "name": name} for leaf, name in zip(leaves, state, strict=True)]
         return {"op": "weighted", "leaves": named, "fds": (fd,)}
@@ -367,7 +380,7 @@ class _constants:
 def _redrawn(value: torch.Tensor, generator: torch.Generator, parameter: bool) -> torch.Tensor:
     if not value.is_floating_point():
         return value
-    noise = torch.randn(value.shape, generator=generator, dtype=torch.float32)
+    noise = torch.randn(value.shape, generator=generator, dtype=torch.float32, device=generator.device)
     if not parameter:
         return (value * (1 + 0.2 * noise.clamp(-2, 2)).to(value.dtype)).to(value.dtype)
     spread = float(value.double().std()) if value.numel() > 1 else 0.0
@@ -378,8 +391,8 @@ def _redrawn(value: torch.Tensor, generator: torch.Generator, parameter: bool) -
 
 def _touched(old: torch.Tensor, new: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """The old values with one element in a thousand, at least one, taken from the new."""
-    change = torch.rand(old.shape, generator=generator) < 1e-3
-    change.view(-1)[int(torch.randint(old.numel(), (1,), generator=generator))] = True
+    change = torch.rand(old.shape, generator=generator, device=generator.device) < 1e-3
+    change.view(-1)[int(torch.randint(old.numel(), (1,), generator=generator, device=generator.device))] = True
     return torch.where(change, new, old)
 
 
