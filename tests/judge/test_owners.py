@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from kernelwright.judge._coverage import Coverage, Glue, Place, _owner, _Owners, judge_policy
+from kernelwright.judge._coverage import MOST_GLUE, Coverage, Glue, Place, _owner, _Owners, judge_policy
 from kernelwright.judge._machine_code import Code
 from kernelwright.judge._status import Rejection
 
@@ -107,5 +107,5 @@ def test_what_torch_does_only_with_the_kernels_is_their_work():
 def test_an_excuse_has_an_end():
     """Who keeps torch busy when his kernels are switched off gains little by it."""
     busy = Glue.of(watched(glue=1000, other=100))
-    assert busy.rate == 1.0
+    assert busy.rate == MOST_GLUE
     assert refused(watched(own=1, glue=400, other=60, mere_glue=busy))

@@ -26,7 +26,7 @@ from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._machine_code import Code
 from kernelwright.judge._placement import Attention
-from kernelwright.judge._process import Answer, Worker
+from kernelwright.judge._process import Answer, Worker, on_core
 from kernelwright.judge._sandbox import SYSTEM, python_directories
 from kernelwright.judge._status import Rejection, Status
 
@@ -48,12 +48,14 @@ STACK_WORDS, DEEP_WORDS = 128, 1024
 ENOUGH, FEW, MANY = 30, 8, 1000
 # What torch itself may take in a call for making tensors and finding functions, before it counts as work: little unless
 # it was measured with the candidate's kernels switched off; then that, up to so many samples a call.
-GLUE_SECONDS, MOST_GLUE, GLUE_SHARE = 1e-5, 1.0, 0.02
+GLUE_SECONDS, MOST_GLUE, GLUE_SHARE = 1e-5, 0.4, 0.02
 TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 128
 # Pauses between looks grow: a short call is seen at all, a long one is not slowed down.
-LONGEST_PAUSE, PAUSE_GROWTH = 1e-4, 1.15
+LONGEST_PAUSE, PAUSE_GROWTH = 3e-5, 1.15
 JOURNEYS = 16
+# A thread that was stopped and let go again has run for a moment by that alone.
+STEP_NANOSECONDS = 4000
 RECORDED_CALLS, TIMED_CALLS = 2, 3
 SECONDS, MOST_SECONDS = 0.8, 2.0
 GEMM = frozenset(
@@ -249,7 +251,7 @@ def places(worker: Worker, op: str = "go") -> Iterator[Place]:
         worker.begin(op)
         longest = LONGEST_PAUSE
         while not worker.answered():
-            time.sleep(random.uniform(2e-5, longest))
+            time.sleep(random.uniform(0, longest))
             longest *= PAUSE_GROWTH
             yield from tracer.look()
 
@@ -296,6 +298,7 @@ class _Tracer:
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._threads: list[int] = []
+        self._ran: dict[int, int] = {}
         self._machine = os.uname().machine
 
     def __enter__(self) -> _Tracer:
@@ -315,15 +318,24 @@ class _Tracer:
                 _ptrace(PTRACE_DETACH, thread)
 
     def look(self) -> list[Place]:
-        """Where each thread stands now, those begun since the last look among them."""
+        """Where each thread stands now, those begun since the last look among them.
+
+        One that has not had a core since then stands where it stood, and that says nothing new.
+        """
         with contextlib.suppress(OSError):
             self._seize_new()
         places = []
         for thread in self._threads:
             if self._stop(thread):
-                places.append(self._place(thread))
+                if self._has_run(thread):
+                    places.append(self._place(thread))
                 _ptrace(PTRACE_CONT, thread)
         return places
+
+    def _has_run(self, thread: int) -> bool:
+        before, now = self._ran.get(thread, 0), on_core(self._pid, thread)
+        self._ran[thread] = now
+        return now == 0 or now - before > STEP_NANOSECONDS
 
     def _stop(self, thread: int) -> bool:
         if _ptrace(PTRACE_INTERRUPT, thread) != 0:

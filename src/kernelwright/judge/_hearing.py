@@ -301,7 +301,7 @@ class Hearing:
         return self._judge.start(self._prepared, self._source, interpret=self._interpreted, mute=True)
 
     def _judge_work_patiently(self) -> None:
-        """On a busy machine samples mislead: before libraries are blamed, it is watched again, first without kernels."""
+        """On a busy machine samples mislead: before libraries are blamed it is watched again, first without kernels."""
         for look_closer in (self._watch_muted, *[self._look_again] * SECOND_LOOKS):
             try:
                 return self._judge_work()
