@@ -60,6 +60,7 @@ class Builder:
 
     def _build(self, source: native.Source, target: Path) -> None:
         self.builds += 1
+        native.expect(source)
         worker = self._worker()
         library = os.memfd_create("library")
         try:
@@ -110,8 +111,8 @@ class Builder:
 
 
 def _toolkits() -> tuple[str, ...]:
-    """Compilers that lie outside the system's own directories, ours among them."""
-    folders = (native.toolkit_folder(), native.tools_dir())
+    """Compilers that lie outside the system's own directories, ours among them, and headers compiled before."""
+    folders = (native.toolkit_folder(), native.tools_dir(), native.headers_dir())
     return tuple(str(folder.resolve()) for folder in folders if folder and folder.is_dir())
 
 

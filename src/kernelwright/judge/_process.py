@@ -405,7 +405,7 @@ class Worker:
 
     def queued_seconds(self) -> float:
         """How long its threads have stood in line for a core so far, by the kernel's count."""
-        waits = (_schedstat(f"/proc/{self.pid}/task/{thread}/schedstat") for thread in self._thread_numbers())
+        waits = (_schedstat(f"/proc/{self.pid}/task/{thread}/schedstat", 1) for thread in self._thread_numbers())
         return sum(waits) / 1e9
 
     def _thread_states(self) -> list[str]:
@@ -470,11 +470,15 @@ def _stat(path: str, field: int) -> str:
         return ""
 
 
-def _schedstat(path: str) -> int:
-    """Nanoseconds a thread has waited for a core; 0 once it is gone, or where the kernel does not tell."""
+def on_core(pid: int, thread: int) -> int:
+    """Nanoseconds a thread has had a core; 0 once it is gone, or where the kernel does not tell."""
+    return _schedstat(f"/proc/{pid}/task/{thread}/schedstat", 0)
+
+
+def _schedstat(path: str, field: int) -> int:
     try:
         with open(path, encoding="ascii") as file:
-            return int(file.read().split()[1])
+            return int(file.read().split()[field])
     except (OSError, IndexError):
         return 0
 

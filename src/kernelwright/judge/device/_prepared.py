@@ -133,6 +133,7 @@ class DevicePrepared(Prepared):
         self.workshop = workshop
         self.slots: Slots | None = None
         self._attached: dict[int, Slots] = {}
+        self._eager: Worker | None = None
         self._bandwidth: float | None = None
         self._runners: dict[str, Runner] = {}
         self._forms: dict[str, DeviceExpected] = {}
@@ -143,7 +144,11 @@ class DevicePrepared(Prepared):
         """The referee first: everything else can be opened while it works."""
         referee = self.workshop.referee(int(available_memory() * 0.7))
         self.workshop.open_ahead(AHEAD)
+        self._eager = self._open_runner()
         return referee
+
+    def _open_runner(self) -> Worker:
+        return self.workshop.begin_referee(int(available_memory() * 0.7), own_allocator=True)
 
     def ask(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
         """A question to the referee."""
@@ -165,7 +170,9 @@ class DevicePrepared(Prepared):
         return {name: self._runners[name] for name in modes}
 
     def _begin_runner(self, mode: str | None) -> Worker:
-        worker = self.workshop.referee(int(available_memory() * 0.7), own_allocator=True)
+        """The first to be asked for was opened beside the referee."""
+        waiting, self._eager = self._eager, None
+        worker = self.workshop.opened(waiting or self._open_runner())
         self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": self._seed})  # else other weights
         self._ask(worker, {"op": "weights", "seed": self.weight_seed, "touch": False})
         if mode is not None:
@@ -337,6 +344,8 @@ class DevicePrepared(Prepared):
         return calls[0]
 
     def close(self) -> None:
+        if self._eager is not None:
+            self._eager.dismiss()
         for runner in self._runners.values():
             runner.worker.finish()
         super().close()

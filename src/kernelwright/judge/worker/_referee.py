@@ -12,6 +12,7 @@ import random
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._compare import HOPELESS, ROUNDOFF, Deviation
 from kernelwright.judge._nulls import UNCHANGED
 from kernelwright.judge._tree import Tree, decode, encode, foreign
-from kernelwright.judge.worker import _gauge
+from kernelwright.judge.worker import _fused, _gauge
 from kernelwright.judge.worker._device import Block, tensor_at
 from kernelwright.judge.worker._families import apply_family
 from kernelwright.judge.worker._gauge import Facts, Gauge
@@ -99,6 +100,10 @@ class Referee(OnDevice, Reference):
         """No candidate will come."""
         self.device.have_alone()
         return {"op": "alone"}
+
+    def do_open(self, message: Message) -> Message:
+        _fused.folder = Path(message["library"]).parent if message["library"] else None
+        return super().do_open(message)
 
     def _constructed(self, init: Tree) -> Any:
         """The model on the device; made there, since drawing a billion weights on the host takes half a minute."""
@@ -322,20 +327,22 @@ class Referee(OnDevice, Reference):
             return {"op": "measured", "sound": False}
         found = []
         budgets = self._budgets(sentence, message["reduction"])
-        for index, (result, gauge, budget) in enumerate(
-            zip(self._results(message), sentence.gauges, budgets, strict=True)
-        ):
+        for index, (result, budget) in enumerate(zip(self._results(message), budgets, strict=True)):
+            gauge = sentence.gauges[index]
             used = gauge.used(result, budget)
-            if used > 1 and self._excused(result, gauge, budget, index, message):
+            if used > 1 and self._excused(result, sentence, budget, index, message):
                 used = 1.0
             said: Message = {"used": used if math.isfinite(used) else "infinite"}
-            if used > 1:
+            if used > 1 and not message["brief"]:
                 said["evidence"] = gauge.describe_bad(result, budget)
             found.append(said)
         return {"op": "measured", "sound": True, "outputs": found, "strayed": self._strayed(message)}
 
-    def _excused(self, result: torch.Tensor, gauge: Gauge, budget: Deviation, index: int, message: Message) -> bool:
+    def _excused(
+        self, result: torch.Tensor, sentence: Sentence, budget: Deviation, index: int, message: Message
+    ) -> bool:
         """Equal elements chosen otherwise, or an ill condition."""
+        gauge = sentence.gauges[index]
         if gauge.exact:
             inputs: list[torch.Tensor] = []
             encode(self._arguments_of(message), exact_tensor, inputs)
@@ -343,17 +350,16 @@ class Referee(OnDevice, Reference):
         if gauge.used(result, budget) >= HOPELESS:
             return False
         try:
-            room = self._sway(message)[index]
-            return gauge.forgives(result, room, math.sqrt(message["reduction"]), budget)
+            moves = self._sway(message, sentence.gauges)[index]
+            return gauge.forgives(result, moves, math.sqrt(message["reduction"]), budget)
         except torch.OutOfMemoryError:
             return False  # so large a result is judged without that mercy
 
-    def _sway(self, message: Message) -> list[torch.Tensor]:
+    def _sway(self, message: Message, gauges: list[Gauge]) -> list[torch.Tensor]:
         """How far every element of each output moves when every input moves by a rounding error."""
         name = _name(message["key"])
         if self._sways is None or self._sways[0] != name:
             self._sways = None
-            gauges = self._judged(message).gauges
             moves = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
             for _ in range(SWAYS):
                 there, _ = self._in_double(_moved(self._arguments_of(message)))
