@@ -30,7 +30,7 @@ from kernelwright.tasks.suites import Finding, Problem, Quality, Suite
 HELP = "Try every problem of a suite without a kernel, and write which ones are too weak to judge by. Resumable."
 # What trying a problem takes, in bytes for each byte of its inputs and beside them: its inputs and its answer are there
 # in double precision too, more than once, and on a host the trials are kept.
-ON_DEVICE, ON_HOST, BESIDE = 9, 32, 3e9
+ON_DEVICE, ON_HOST, BESIDE = 10, 32, 3e9
 # How it is told that something found no room, by us or by NVIDIA's libraries.
 _CROWDED = re.compile(r"memory|INFRA|CUDA|CUBLAS|cuDNN|CUDNN")
 
