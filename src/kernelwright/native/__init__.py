@@ -20,7 +20,8 @@ from kernelwright.native._errors import CompileError, CudaError, NativeCallError
 from kernelwright.native._gpu import Gpu, gpu
 from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
-from kernelwright.native._nvcc import architecture, chosen_architecture, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
+from kernelwright.native._nvcc import chosen_architecture, has_nvcc, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
+from kernelwright.native._nvrtc import Nvrtc, nvrtc
 from kernelwright.native._source import Source
 from kernelwright.native._sycl import sycl
 from kernelwright.native._sycl_library import SyclLibrary, program_of
@@ -36,13 +37,13 @@ __all__ = [
     "Gpu",
     "Library",
     "NativeCallError",
+    "Nvrtc",
     "Source",
     "SyclError",
     "SyclLibrary",
     "SyclPackages",
     "Toolchain",
     "ToolchainError",
-    "architecture",
     "build_key",
     "cache_dir",
     "chosen_architecture",
@@ -51,11 +52,13 @@ __all__ = [
     "cpu_identity",
     "cuda",
     "gpu",
+    "has_nvcc",
     "install_command",
     "mute",
     "nvcc",
     "nvcc_fix",
     "nvcc_settings",
+    "nvrtc",
     "program_of",
     "set_builder",
     "sycl",

@@ -46,7 +46,7 @@ def _commands(source: Source) -> list[list[str]]:
     ]
 
 
-def _identity() -> str:
+def _identity(source: Source) -> str:
     return "\n".join((toolchain().version, *COMPILE, *LINK, cpu_identity()))
 
 
