@@ -23,7 +23,13 @@ def encode(value: Any, is_tensor: Callable[[Any], bool], leaves: list[Any]) -> T
     if isinstance(value, dict):
         pairs = [[str(key), encode(item, is_tensor, leaves)] for key, item in value.items()]
         return {"t": "dict", "items": pairs}
-    return {"t": "foreign", "type": type(value).__name__}
+    return {"t": "foreign", "type": _name(value)}
+
+
+def _name(value: Any) -> str:
+    """What a value is that cannot travel; of a tensor that is no more than one, where it is and how it lies."""
+    name = type(value).__name__
+    return f"{name} on {value.device} ({value.layout})" if name == "Tensor" and hasattr(value, "layout") else name
 
 
 def decode(tree: Tree, leaves: Sequence[Any]) -> Any:

@@ -30,11 +30,12 @@ def compile_source(source: Source, output: Path, *, timeout: float | None = None
         folder = Path(name)
         (folder / language.file_name).write_bytes((source.text + language.ending).encode(errors="replace"))
         for command in commands:
-            _run(command, folder, deadline)
+            run(command, folder, deadline)
         shutil.copyfile(folder / OUTPUT, output)
 
 
-def _run(command: Sequence[str], folder: Path, deadline: float | None) -> None:
+def run(command: Sequence[str], folder: Path, deadline: float | None = None) -> None:
+    """Runs a compiler; raises CompileError with what it printed if it fails, or is not done by the deadline."""
     # A group of its own: the driver's children (the compiler proper, the linker) die with it.
     with subprocess.Popen(
         command,

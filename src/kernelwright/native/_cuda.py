@@ -1,6 +1,7 @@
 """CUDA in plain text, no framework headers: what compiles it, and `cuda`, the verb candidates use.
 
-NVRTC compiles a text that is nothing but kernels; nvcc one that launches them itself, and what NVRTC cannot.
+NVRTC compiles a text that is nothing but kernels, and the kernels of one that launches them in plain ways; nvcc does
+whatever is left.
 """
 
 import os
@@ -9,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 
 from kernelwright.native._cuda_library import ENDING, CudaLibrary
+from kernelwright.native._cuda_split import LAUNCHING, Tools, split
 from kernelwright.native._cuda_text import exporting, is_kernels_only
 from kernelwright.native._errors import CompileError, ToolchainError
 from kernelwright.native._gpu import gpu
@@ -21,9 +23,11 @@ from kernelwright.native._nvcc import (
     has_nvcc,
     known_architectures,
     nvcc,
+    toolkit_folder,
 )
 from kernelwright.native._nvrtc import Nvrtc, nvrtc
 from kernelwright.native._source import Source
+from kernelwright.native._toolchain import toolchain
 
 # The runtime is linked in, so that a library finds its device without any path being set.
 COMPILE = ("-O3", "-std=c++17", "-shared", "-cudart", "static", "-Xcompiler", "-fPIC")
@@ -67,29 +71,38 @@ def _commands(source: Source) -> list[list[str]]:
 
 def _identity(source: Source) -> str:
     """Raises where the text cannot be compiled here at all: this is asked where the GPU can be seen."""
-    compiler, (architecture, _) = _suited(source), _settled(source.flags)
-    if compiler:
-        return "\n".join((compiler.version, architecture, nvcc().version if has_nvcc() else ""))
-    return "\n".join((nvcc().version, *COMPILE, *LINK, *exporting_kernels(), architecture, ENDING))
+    quick, (architecture, _) = _nvrtc_for(source), _settled(source.flags)
+    if not (quick and is_kernels_only(source.text)):
+        nvcc()  # or says what is missing
+    others = (nvcc().version, *COMPILE, *LINK, *exporting_kernels()) if has_nvcc() else ()
+    return "\n".join((quick.version if quick else "", *others, LAUNCHING, architecture, ENDING))
 
 
 def _shortcut(source: Source) -> bytes | None:
-    """Kernels alone, by NVRTC. If it complains and there is an nvcc, that one has the last word."""
-    compiler, (architecture, others) = _suited(source), _settled(source.flags)
-    if compiler is None:
+    """By NVRTC, as far as it can. If it complains and there is an nvcc, that one has the last word."""
+    quick, (architecture, others) = _nvrtc_for(source), _settled(source.flags)
+    if quick is None:
         return None
     try:
-        return compiler.compile(source.text, architecture, others)
+        if is_kernels_only(source.text):
+            return quick.compile(source.text, architecture, others)
+        return _launchers(source, quick, architecture, others)
     except CompileError:
         if has_nvcc():
             return None
         raise
 
 
-def _suited(source: Source) -> Nvrtc | None:
-    """NVRTC, if it is here and can do what the text needs."""
-    if not is_kernels_only(source.text):
+def _launchers(source: Source, quick: Nvrtc, architecture: str, flags: Sequence[str]) -> bytes | None:
+    """Kernels by NVRTC and their launchers by the C++ compiler, at the same time."""
+    parts, toolkit = split(source.text), toolkit_folder()
+    if parts is None or toolkit is None:
         return None
+    return Tools(quick, toolchain().path, toolkit).compile(parts, architecture, flags, ENDING)
+
+
+def _nvrtc_for(source: Source) -> Nvrtc | None:
+    """NVRTC, if it is here and makes what nvcc would with these flags."""
     found, (architecture, others) = nvrtc(), _split(source.flags)
     wanted, here = architecture.rstrip("af"), chosen_architecture().rstrip("af")
     # It makes no code that a later GPU could still translate, so it has to be that of the GPU here.

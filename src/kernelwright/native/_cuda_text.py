@@ -4,7 +4,7 @@ Joined together again the pieces are the text, word for word. What cannot be tol
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -57,14 +57,18 @@ def exporting(text: str) -> str:
     """The text with its kernels callable by their own names, if it has no function that launches them."""
     found = pieces(text)
     launched = any(piece.kind is Kind.MIXED or (piece.kind is Kind.HOST and piece.body) for piece in found)
-    return text if launched else "".join(map(_exported, found))
+    return text if launched else "".join(map(exported, found))
 
 
-def _exported(piece: Piece) -> str:
-    plain = piece.kind is Kind.KERNEL and not {"namespace", "template", "static", "inline", '"C"'}.intersection(
-        piece.words
-    )
-    if not plain:
+def is_plain_kernel(piece: Piece) -> bool:
+    """One kernel, which one name in the whole text means."""
+    several = _is_scope(piece.words) or {"template", "static", "inline"}.intersection(piece.words)
+    return piece.kind is Kind.KERNEL and not several
+
+
+def exported(piece: Piece) -> str:
+    """The piece; if it is a kernel, one that is found by its own name."""
+    if not is_plain_kernel(piece) or '"C"' in piece.words:
         return piece.text
     start = next(match.start() for match in TOKEN.finditer(piece.head) if match.lastgroup != "space")
     return f'{piece.head[:start]}extern "C" {piece.head[start:]}{piece.body}'
@@ -104,27 +108,27 @@ def _directive(text: str) -> Piece:
     return Piece(Kind.MIXED if _PLACES.search(text) else Kind.DIRECTIVE, text, "", ())
 
 
-def _ends_at_brace(words: list[str]) -> bool:
+def _ends_at_brace(words: Sequence[str]) -> bool:
     """A function and a scope end with their bodies, a type and an initialiser with a semicolon."""
     return _is_function(words) or _is_scope(words)
 
 
-def _is_function(words: list[str]) -> bool:
+def _is_function(words: Sequence[str]) -> bool:
     plain = without_annotations(words)
     if "(" not in plain or _TYPES.intersection(plain):
         return False
     return plain[0] == "template" or "=" not in plain[: plain.index("(")]
 
 
-def _is_scope(words: list[str]) -> bool:
-    return words[:1] == ["namespace"] or words == ["extern", '"C"']
+def _is_scope(words: Sequence[str]) -> bool:
+    return list(words[:1]) == ["namespace"] or list(words) == ["extern", '"C"']
 
 
-def _piece(head: str, body: str, words: list[str]) -> Piece:
+def _piece(head: str, body: str, words: Sequence[str]) -> Piece:
     return Piece(_kind(body, words), head, body, tuple(words))
 
 
-def _kind(body: str, words: list[str]) -> Kind:
+def _kind(body: str, words: Sequence[str]) -> Kind:
     said = set(words)
     if _is_scope(words):
         return _kind_of_scope(body)
@@ -137,9 +141,9 @@ def _kind(body: str, words: list[str]) -> Kind:
     return Kind.BOTH if _is_known_to_both(words) and not _is_function(words) else Kind.HOST
 
 
-def _is_known_to_both(words: list[str]) -> bool:
+def _is_known_to_both(words: Sequence[str]) -> bool:
     """Types and constants; a variable without a word of where it lives is the host's."""
-    return words == [";"] or bool({*_TYPES, "const", "constexpr"}.intersection(words))
+    return list(words) == [";"] or bool({*_TYPES, "const", "constexpr"}.intersection(words))
 
 
 def _kind_of_scope(body: str) -> Kind:

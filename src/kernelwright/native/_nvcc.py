@@ -89,7 +89,9 @@ def _is_toolkit(folder: Path) -> bool:
 @functools.cache
 def _said_folder(compiler: str) -> Path | None:
     """What nvcc itself takes for its folder, where the program found is only a way to it."""
-    asked = subprocess.run([compiler, "--dryrun", "-c", "x.cu"], capture_output=True, text=True, timeout=30, check=False)
+    asked = subprocess.run(
+        [compiler, "--dryrun", "-c", "x.cu"], capture_output=True, text=True, timeout=30, check=False
+    )
     said = re.search(r"^#\$ TOP=(.+)$", asked.stderr, re.MULTILINE)
     return Path(said[1]).resolve() if said else None
 

@@ -107,7 +107,8 @@ class Nvrtc:
     def compile(self, text: str, architecture: str, flags: Sequence[str]) -> bytes:
         """Machine code for one architecture; raises CompileError with the compiler's whole output."""
         includes = [f"-I{folder}" for folder in _include_folders(self.path)]
-        own = [f"--gpu-architecture={architecture}", "-std=c++17", f"--pre-include={PRELUDE}"]
+        own = [f"--gpu-architecture={architecture}", f"--pre-include={PRELUDE}"]
+        own += [] if any(flag.startswith("-std=") for flag in flags) else ["-std=c++17"]
         given = [flag for flag in flags if flag != "-O3"]
         with _Program(_loaded(self.path), text) as program:
             return program.compile([*own, *includes, *given])
