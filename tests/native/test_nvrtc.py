@@ -133,7 +133,7 @@ def test_a_library_that_does_not_open_is_passed_over(tmp_path):
     folder = tmp_path / "nvidia" / "cu99" / "lib"
     folder.mkdir(parents=True)
     (folder / "libnvrtc.so.99").write_text("no library")
-    assert _nvrtc._find((str(tmp_path),), None) is None
+    assert _nvrtc._in_packages((str(tmp_path),)) is None
 
 
 def test_flags_that_mean_something_else_to_nvrtc_are_left_to_nvcc(tmp_path):

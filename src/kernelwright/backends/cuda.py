@@ -30,7 +30,7 @@ class Cuda(Backend):
 
     def available(self) -> Availability:
         try:
-            compilers = _compilers()
+            compilers = native.cuda_compilers()
             probe = native.Source("cuda", _LAUNCHER if native.has_nvcc() else _KERNEL)
             native.BuildCache(native.cache_dir() / "build").get(probe)
         except native.CompileError as fault:
@@ -56,15 +56,6 @@ class Cuda(Backend):
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         return (*super().screen(candidate_text), *screen_native(candidate_text, _WORTH_A_LOOK))
-
-
-def _compilers() -> str:
-    """What is there to compile with; raises ToolchainError if it is nothing."""
-    small = native.nvrtc()
-    if small and not native.has_nvcc():
-        return f"{small.version}, for kernels without launchers alone: no nvcc found"
-    found = native.nvcc()
-    return f"{found.version} at {found.path}" + (f"; {small.version} for kernels alone" if small else "")
 
 
 def _does() -> str:

@@ -14,7 +14,7 @@ from kernelwright.native._build_cache import BuildCache, build_key, cache_dir
 from kernelwright.native._builder import set_builder
 from kernelwright.native._compile import compile_source
 from kernelwright.native._cpp import cpp
-from kernelwright.native._cuda import cuda
+from kernelwright.native._cuda import cuda, cuda_compilers
 from kernelwright.native._cuda_library import CudaLibrary
 from kernelwright.native._errors import CompileError, CudaError, NativeCallError, SyclError, ToolchainError
 from kernelwright.native._gpu import Gpu, gpu
@@ -51,6 +51,7 @@ __all__ = [
     "cpp",
     "cpu_identity",
     "cuda",
+    "cuda_compilers",
     "gpu",
     "has_nvcc",
     "install_command",

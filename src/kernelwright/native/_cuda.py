@@ -63,6 +63,15 @@ def cuda(text: str, flags: Sequence[str] | str = ()) -> CudaLibrary:
     return load(Source("cuda", exporting(text), tuple(split)), CudaLibrary)
 
 
+def cuda_compilers() -> str:
+    """What is there to compile with; raises ToolchainError if it is nothing."""
+    small = nvrtc()
+    if small and not has_nvcc():
+        return f"{small.version}, for kernels without launchers alone: no nvcc found"
+    found = nvcc()
+    return f"{found.version} at {found.path}" + (f"; {small.version} for kernels alone" if small else "")
+
+
 def _commands(source: Source) -> list[list[str]]:
     architecture, others = _settled(source.flags)
     flags = (*COMPILE, *LINK, *exporting_kernels(), f"-arch={architecture}", *others)
@@ -158,17 +167,15 @@ def _check_named(architecture: str) -> None:
 
 def _unknown(architecture: str) -> str:
     """What is wrong with the name of an architecture; empty if it is one that can be compiled for."""
-    compiler, known = ("nvcc", known_architectures()) if has_nvcc() else ("NVRTC", _of_nvrtc())
-    if _NAME.fullmatch(architecture) and architecture.rstrip("af") in known:
+    quick = nvrtc()
+    number = architecture.rstrip("af") if _NAME.fullmatch(architecture) else ""
+    if quick and number in quick.architectures():
         return ""
-    return f"{compiler} cannot compile for {architecture!r}; it knows {', '.join(known)}"
-
-
-def _of_nvrtc() -> tuple[str, ...]:
-    found = nvrtc()
-    if found is None:
-        nvcc()  # says what is missing
-    return found.architectures() if found else ()
+    if quick and not has_nvcc():
+        compiler, known = "NVRTC", quick.architectures()
+    else:
+        compiler, known = "nvcc", known_architectures()  # raises where there is none
+    return "" if number in known else f"{compiler} cannot compile for {architecture!r}; it knows {', '.join(known)}"
 
 
 register(

@@ -6,6 +6,7 @@ runtime are asked through three small functions that stand behind the author's t
 
 import contextlib
 import ctypes
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,7 @@ extern "C" int kernelwright_launch(const void* kernel, const unsigned* grid, con
 }
 """
 Extent = int | tuple[int, ...]
+MOST_THREADS = 1024  # in a block, on every GPU there is
 _Three = ctypes.c_uint * 3
 
 
@@ -173,6 +175,9 @@ class Kernel:
         sizes = extent if isinstance(extent, tuple) else (extent,)
         if not 1 <= len(sizes) <= 3 or not all(type(size) is int and 0 < size < 2**32 for size in sizes):
             raise NativeCallError(f"{self.__name__}: {what} is {extent!r}, not one to three positive ints")
+        if what == "block" and math.prod(sizes) > MOST_THREADS:
+            threads = math.prod(sizes)
+            raise NativeCallError(f"{self.__name__}: block {extent!r} has {threads} threads, more than {MOST_THREADS}")
         return _Three(*sizes, *(1,) * (3 - len(sizes)))
 
     def _launch(self, grid: Any, block: Any, shared_bytes: int, values: tuple[Any, ...]) -> None:
@@ -182,4 +187,8 @@ class Kernel:
         cells = [cell(argument) for cell, argument in zip(self._types, arguments, strict=True)]
         with _on_device(self.__name__, values) as stream:
             code = self._runtime.launch(self._foreign, grid, block, cells, shared_bytes, stream)
-        self._runtime.check(self.__name__, code)
+        try:
+            self._runtime.check(self.__name__, code)
+        except CudaError as error:
+            shape = f"grid {tuple(grid)}, block {tuple(block)}, {shared_bytes} bytes of shared memory"
+            raise CudaError(f"{error}: {shape}") from None

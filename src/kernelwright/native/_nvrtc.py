@@ -8,7 +8,7 @@ import ctypes
 import functools
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,13 +116,20 @@ class Nvrtc:
 
 def nvrtc() -> Nvrtc | None:
     """The one to use: that of torch's packages, else the toolkit's; None if there is neither."""
-    return _find(tuple(sys.path), toolkit_folder())
+    return _in_packages(tuple(sys.path)) or _in_toolkit(toolkit_folder())
 
 
 @functools.cache
-def _find(paths: tuple[str, ...], toolkit: Path | None) -> Nvrtc | None:
-    folders = [folder for path in paths for place in PACKAGES for folder in sorted(Path(path).glob(place))]
-    folders += [toolkit / "lib64"] if toolkit else []
+def _in_packages(paths: tuple[str, ...]) -> Nvrtc | None:
+    return _in_folders(folder for path in paths for place in PACKAGES for folder in sorted(Path(path).glob(place)))
+
+
+@functools.cache
+def _in_toolkit(toolkit: Path | None) -> Nvrtc | None:
+    return _in_folders([toolkit / "lib64"] if toolkit else [])
+
+
+def _in_folders(folders: Iterable[Path]) -> Nvrtc | None:
     found = (library for folder in folders for library in sorted(folder.glob(LIBRARY)))
     return next((Nvrtc(library) for library in found if _opens(library)), None)
 
@@ -149,13 +156,15 @@ def _include_folders(library: Path) -> tuple[Path, ...]:
 
 
 def _likely_folders(library: Path) -> Iterator[Path]:
-    toolkit = toolkit_folder()
-    tops = [library.parents[1], library.parents[2] / "cuda_runtime", *([toolkit] if toolkit else [])]
-    for top in tops:
-        if (top / "include" / "cuda_fp16.h").exists():
-            yield top / "include"
-            yield top / "include" / "cccl"
-            return
+    beside = (library.parents[1], library.parents[2] / "cuda_runtime")
+    top = next(filter(_has_headers, beside), None) or toolkit_folder()
+    if top:
+        yield top / "include"
+        yield top / "include" / "cccl"
+
+
+def _has_headers(folder: Path) -> bool:
+    return (folder / "include" / "cuda_fp16.h").exists()
 
 
 class _Program:
