@@ -10,6 +10,7 @@ import pkgutil
 
 from kernelwright.backends._backend import Availability, Backend, Listing, Scope
 from kernelwright.backends._device import usable_gpu, without_device
+from kernelwright.backends._native_sources import native_sources
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
 
 for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
@@ -25,6 +26,7 @@ __all__ = [
     "detect",
     "get",
     "names",
+    "native_sources",
     "register",
     "usable_gpu",
     "without_device",

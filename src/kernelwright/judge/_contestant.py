@@ -73,8 +73,12 @@ class Contestant:
         interpret: bool = False,
         mute: bool = False,
         only_build: bool = False,
+        at_leisure: bool = False,
     ) -> None:
-        """`interpret`: its kernels run in Triton's interpreter. `only_build`: it is imported and never called."""
+        """`interpret`: its kernels run in Triton's interpreter. `only_build`: it is imported and never called.
+
+        `at_leisure`: it is told to load, and is ready after `loaded`; others can load meanwhile.
+        """
         self._prepared, self._limits, self._source = prepared, limits, source
         self._deadline = time.monotonic() + limits.total_s
         self.worker = self._fork(template)
@@ -92,7 +96,9 @@ class Contestant:
             if only_build:
                 self.ask({"op": "import", "source": source}, timeout=limits.load_s)
             else:
-                self._load()
+                self._begin_load()
+                if not at_leisure:
+                    self.loaded()
         except BaseException:
             self.close()
             raise
@@ -102,7 +108,7 @@ class Contestant:
 
     # Loading
 
-    def _load(self) -> None:
+    def _begin_load(self) -> None:
         order = {
             "op": "load",
             "source": self._source,
@@ -111,7 +117,13 @@ class Contestant:
             "interpret": self._interpret,
             "mute": self._mute,
         }
-        answer = self.ask(order, timeout=self._limits.load_s)
+        with self.judged():
+            self.worker.say(order)
+
+    def loaded(self) -> None:
+        """Waits until it is loaded; its weights are then the reference's."""
+        with self.judged():
+            answer = self.check_answer(self.worker.answer(timeout=self._left(self._limits.load_s)))
         self._compare_weights(answer.get("weights"))
         self.give_weights()
 

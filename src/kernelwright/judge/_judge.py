@@ -61,8 +61,8 @@ class Judge:
         self._template = Template(
             limits=self.limits, allocator=_compiled.library(_compiled.ALLOCATOR), bubblewrap=bubblewrap
         )
-        cache = native.BuildCache(native.cache_dir() / "build")
-        self._builder = Builder(self._template, limits=self.limits, cache=cache)
+        self.build_cache = native.BuildCache(native.cache_dir() / "build")
+        self._builder = Builder(self._template, limits=self.limits, cache=self.build_cache)
         self._prepared: dict[str, Prepared] = {}
         self._device = device
         self._workshop: Workshop | None = None
@@ -134,13 +134,14 @@ class Judge:
 
     def judge(self, task: Task, source: str, *, timed: bool = True, backend: str | None = None) -> Verdict:
         """The verdict on one candidate. Raises TaskError or InfraError where there can be none."""
-        if self._belongs_on_device(source):
+        if self.belongs_on_device(source):
             found = self.prepare(task, on_device=True)
             assert isinstance(found, DevicePrepared)
             return DeviceHearing(self, found, source, timed=timed, backend=backend).verdict()
         return Hearing(self, self.prepare(task), source, timed=timed, backend=backend).verdict()
 
-    def _belongs_on_device(self, source: str) -> bool:
+    def belongs_on_device(self, source: str) -> bool:
+        """Whether this candidate is judged on the device here, and not on the processor."""
         if self._device is not None:
             return True
         return backends.get(backends.detect(source)).for_device and backends.usable_gpu() is not None
