@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kernelwright.native._cuda_library import ENDING, CudaLibrary
 from kernelwright.native._errors import CompileError
-from kernelwright.native._language import OUTPUT, Language, register
+from kernelwright.native._language import OUTPUT, Language, one_file, register
 from kernelwright.native._library import load
 from kernelwright.native._nvcc import architecture, check_architecture, exporting_kernels, nvcc
 from kernelwright.native._source import Source
@@ -67,4 +67,4 @@ def _identity() -> str:
     return "\n".join((nvcc().version, *COMPILE, *LINK, *exporting_kernels(), architecture(), ENDING))
 
 
-register(Language(name="cuda", file_name="kernel.cu", identity=_identity, commands=_commands, ending=ENDING))
+register(Language(name="cuda", identity=_identity, plans=one_file("kernel.cu", _commands, ENDING)))

@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -73,6 +74,22 @@ def toolkit_folder() -> Path | None:
     except (ToolchainError, IndexError):
         return None
     return folder if (folder / "nvvm").is_dir() and (folder / "bin").is_dir() else None
+
+
+def toolkit_flags() -> tuple[list[str], list[str]]:
+    """How other compilers find the toolkit's headers and libraries: the -I and the -L flags that nvcc itself uses."""
+    said = _dry_run(str(nvcc().path))
+    return shlex.split(said.get("INCLUDES", "")), shlex.split(said.get("LIBRARIES", ""))
+
+
+@functools.cache
+def _dry_run(compiler: str) -> dict[str, str]:
+    """The variables that nvcc would set before it starts anything."""
+    asked = subprocess.run(
+        [compiler, "--dryrun", "-c", "kernel.cu"], capture_output=True, text=True, timeout=30, check=False
+    )
+    parts = [line.removeprefix("#$ ").partition("=") for line in asked.stderr.splitlines()]
+    return {name: value for name, _, value in parts}
 
 
 def exporting_kernels() -> tuple[str, ...]:
