@@ -18,6 +18,7 @@ from kernelwright.native._errors import CompileError, ToolchainError
 from kernelwright.native._extension_flags import host_flags, link_flags, names_architecture, nvcc_flags
 from kernelwright.native._language import OUTPUT, Command, Language, Plan, register
 from kernelwright.native._nvcc import architecture, nvcc, toolkit_flags
+from kernelwright.native._nvcc_halves import halves
 from kernelwright.native._source import Source
 from kernelwright.native._toolchain import cpu_identity, toolchain
 
@@ -124,11 +125,15 @@ def _plan(extension: Extension, torch: Path, added: Mapping[str, str], *, lacks:
     """`lacks`: against stand-ins, which may lack a declaration."""
     switch = {SWITCH: Path(__file__).with_name("_extension_launches.cpp").read_text()} if extension.cuda else {}
     own = [f"-I{STAND_INS}", "-DAT_PER_OPERATOR_HEADERS"] if lacks else []
-    compiled = [*_host(extension, torch, own), *_device(extension, torch, own), *_switch(extension)]
-    link = _link(extension, torch, [command[-1] for command in compiled])
+    host, device = [*_host(extension, torch, own), *_switch(extension)], _device(extension, torch, own)
+    link = _link(extension, torch, [command[-1] for command in (*host, *device.values())])
+    parts = [halves(command, unit) for unit, command in device.items()]
+    first = [*host, *(half for part in parts for half in part.first)]
+    named = {file: text for part in parts for file, text in part.files.items()}
+    then = [command for part in parts for command in part.then]
     return Plan(
-        {**extension.files, **switch, **added},
-        [compiled, [link]],
+        {**extension.files, **switch, **added, **named},
+        [first, then, [link]] if then else [first, [link]],
         gives_way=lambda error: lacks and headers.may_lack(error.log),
     )
 
@@ -141,16 +146,18 @@ def _host(extension: Extension, torch: Path, own: list[str]) -> list[Command]:
     ]
 
 
-def _device(extension: Extension, torch: Path, own: list[str]) -> list[Command]:
+def _device(extension: Extension, torch: Path, own: list[str]) -> dict[str, Command]:
     flags = nvcc_flags(extension.cuda_cflags)
+    if not extension.units(DEVICE_ENDINGS):
+        return {}
     if not names_architecture(flags):
         flags.append(f"-arch={architecture()}")
     if not any(flag.startswith("-std=") for flag in flags):
         flags.append(f"-std={_standard(torch)}")
-    return [
-        [str(nvcc().path), *own, *_common(extension, unit, torch), *NVCC, *flags, "-c", unit, "-o", f"{unit}.o"]
+    return {
+        unit: [str(nvcc().path), *own, *_common(extension, unit, torch), *NVCC, *flags, "-c", unit, "-o", f"{unit}.o"]
         for unit in extension.units(DEVICE_ENDINGS)
-    ]
+    }
 
 
 def _switch(extension: Extension) -> list[Command]:
