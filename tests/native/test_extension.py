@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from kernelwright import native
+from kernelwright.native import _extension, _extension_module, _mute
 from kernelwright.native import _extension_flags as flags
 from kernelwright.native import _extension_headers as headers
 from kernelwright.native import _torch_verbs as verbs
@@ -249,3 +250,33 @@ def test_only_files_with_bindings_read_python(asked):
     small = plans(asked(verbs.load_inline, "m", RELU, functions=["relu"]))[0]
     assert f"-D{headers.PYTHON}" in small.steps[0][0]
     assert f"-D{headers.PYTHON}" not in plans(native.Extension("m", {"main.cpp": RELU}))[0].steps[0][0]
+
+
+# *** in a process ***
+
+
+@pytest.fixture
+def _muted():
+    yield native.mute()
+    _mute._muted = False
+
+
+@pytest.mark.usefixtures("_muted")
+def test_a_muted_module_has_the_same_names_and_does_nothing(monkeypatch):
+    module = types.ModuleType("m")
+    module.relu, module.version = (lambda x: x), 3
+    monkeypatch.setattr(_extension_module, "_import", lambda name, path: module)
+    muted = _extension_module.open_module(native.Extension("m", {"main.cpp": ""}), Path("m.so"))
+    assert (muted.relu(1), muted.version) == (None, 3)
+
+
+@pytest.mark.skipif(torch.version.cuda is not None, reason="torch is built for CUDA")
+def test_where_torch_has_no_cuda_an_extension_with_cuda_is_compiled_and_not_opened():
+    module = _extension_module.open_module(native.Extension("m", {"cuda.cu": ""}, cuda=True), Path("nowhere.so"))
+    with pytest.raises(RuntimeError, match="relu is for a GPU"):
+        module.relu(1)
+
+
+def test_every_launch_that_is_redirected_has_a_function_to_go_to():
+    text = Path(_extension.__file__).with_name("_extension_launches.cpp").read_text()
+    assert sorted(_extension.LAUNCHES) == sorted(re.findall(r"^STAND_BETWEEN\((\w+)", text, re.MULTILINE))
