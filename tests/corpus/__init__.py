@@ -24,6 +24,9 @@ HONEST = HERE.parent / "honest" / "candidates"
 # Candidates in SYCL, judged where its packages are installed.
 SYCL_EXPLOITS = HERE.parent / "exploits" / "sycl"
 SYCL_HONEST = HERE.parent / "honest" / "sycl"
+# Candidates that build a torch extension, which takes seconds each; they are left out of the mutants.
+EXTENSION_EXPLOITS = HERE.parent / "exploits" / "extensions"
+EXTENSION_HONEST = HERE.parent / "honest" / "extensions"
 HEADER = re.compile(r"^# (entry|task|expect): (.+)$")
 
 

@@ -138,9 +138,9 @@ class Contestant:
         (self._compiled if fds else self._refused).append({**request, **reply})
         return reply, fds
 
-    def has_compiled(self, language: str) -> bool:
-        """Whether text of this language was compiled. Raises if some was refused and none compiled, said or not."""
-        compiled = any(request["source"]["language"] == language for request in self._compiled)
+    def has_compiled(self, backend: str) -> bool:
+        """Whether text for this backend was compiled. Raises if some was refused and none compiled, said or not."""
+        compiled = any(_backend(request) == backend for request in self._compiled)
         if self._refused and not compiled:
             self.check_answer({**self._refused[0], "kind": "compile"})
         return compiled
@@ -412,6 +412,10 @@ class Contestant:
 
     def close(self) -> None:
         self.worker.dismiss()
+
+
+def _backend(request: Message) -> str:
+    return native.Source(request["source"]["language"], "").backend
 
 
 def _driver_codes(request: Message, fd: int) -> list[Code]:

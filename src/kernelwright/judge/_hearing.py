@@ -196,9 +196,6 @@ class Hearing:
         available = used.available()
         if not available.ok:
             raise OutOfReach(f"the candidate needs the backend {used.name}: {available.detail}", available.fix)
-        unfit = used.unfit(self._source)
-        if unfit:
-            raise OutOfReach(unfit, available.more)
 
     def _start(self) -> Contestant:
         stage = self._stage
