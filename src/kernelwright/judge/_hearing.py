@@ -53,7 +53,8 @@ class _Fresh:
 
 
 def _target(source: str) -> str:
-    return "the architecture it names" if "-arch=" in source else native.chosen_architecture()
+    named = any(flag in source for flag in ("-arch=", "-gencode"))
+    return "the architecture it names" if named else native.chosen_architecture()
 
 
 class Hearing:
