@@ -80,7 +80,7 @@ _FIXED = {
 IDENTITY = "\n".join((_BEFORE, _AFTER, *_FIXED, *_FIXED.values(), _NEEDS_ALL.pattern, _QUALIFIED.pattern))
 # What more declarations cannot mend.
 _OWN_FAULT = re.compile(
-    r"error:? *(?:#\d+: )?(?:expected an? |expected [‘'`]|missing |unrecognized token|unterminated |stray )"
+    r"error:? *(?:#\d+: )?(?:expected |missing |unrecognized token|unterminated |stray )"
     r"|already been defined|redefinition of"
 )
 _ERROR = re.compile(r"\berror:")
@@ -106,9 +106,9 @@ def missing_headers(include: Path) -> Mapping[str, str]:
 
 
 def may_lack(log: str) -> bool:
-    """Whether the compiler's complaints may be for want of a declaration."""
-    complaints = [line for line in log.splitlines() if _ERROR.search(line)]
-    return not all(map(_OWN_FAULT.search, complaints)) or not complaints
+    """Whether the compiler's first complaint, from which others follow, may be for want of a declaration."""
+    first = next(filter(_ERROR.search, log.splitlines()), "")
+    return not _OWN_FAULT.search(first)
 
 
 def _types(text: str, include: Path) -> str:
