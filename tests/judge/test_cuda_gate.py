@@ -161,7 +161,7 @@ def test_an_extension_that_compiles_is_untimed_and_not_accepted(judged):
 def test_an_extension_that_does_not_compile_is_a_compile_error_at_its_own_line(judged):
     verdict = judged(INLINE.replace("int i = blockIdx.x", "int i blockIdx.x"))
     assert verdict.status is Status.COMPILE_ERROR
-    assert "cuda.cu(7): error" in verdict.message, verdict.message
+    assert "cuda.cu(8): error" in verdict.message, verdict.message
 
 
 @needs_nvrtc

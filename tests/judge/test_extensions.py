@@ -3,6 +3,8 @@
 import pytest
 
 from kernelwright.judge import Status
+from kernelwright.tasks import load_task
+from tests.corpus import TASKS
 
 RELU = '''\
 import torch
@@ -11,7 +13,9 @@ from torch.utils.cpp_extension import load_inline
 source = """
 torch::Tensor relu(torch::Tensor x) {
     auto y = torch::empty_like(x);
-    for (int64_t i = 0; i < x.numel(); i++) y.data_ptr<float>()[i] = std::max(x.data_ptr<float>()[i], 0.0f);
+    const float* in = x.data_ptr<float>();
+    float* out = y.data_ptr<float>();
+    for (int64_t i = 0, count = x.numel(); i < count; i++) out[i] = std::max(in[i], 0.0f);
     return y;
 }
 """
@@ -82,6 +86,10 @@ def test_a_part_of_torch_that_the_stand_ins_lack_is_found_in_its_true_headers(ju
 
 
 @pytest.mark.slow
-def test_an_extension_beside_which_torch_does_the_work_is_a_decoy(judged):
-    decoy = RELU.replace("return extension.relu(x)", "extension.relu(x)\n        return torch.relu(x)")
-    assert judged(decoy).status is Status.LIBRARY_ONLY
+def test_an_extension_beside_which_torch_does_the_work_is_a_decoy(small_judge):
+    busy = "[extension.relu(x) for _ in range(20)]\n        return torch.relu(x)"
+    verdict = small_judge.judge(
+        load_task(TASKS / "relu.py"), RELU.replace("return extension.relu(x)", busy), timed=False
+    )
+    assert verdict.status is Status.LIBRARY_ONLY
+    assert "right even with its own kernels switched off" in verdict.message

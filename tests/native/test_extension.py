@@ -239,11 +239,17 @@ def test_what_stand_ins_lack_is_compiled_against_the_true_headers_at_once(text):
         ("fatal error: no such file", True),
         ('cuda.cu(7): error: expected a ";"\n1 error detected in the compilation', False),
         ("main.cpp:7:3: error: expected ';' before 'y'", False),
-        ("main.cpp:7:3: error: expected ';' before 'y'\nmain.cpp:9:1: error: 'z' was not declared", True),
+        ("main.cpp:7:3: error: expected initializer before 'torch'", False),
+        ("main.cpp:7:3: error: expected ';' before 'y'\nmain.cpp:9:1: error: 'y' was not declared", False),
+        ("main.cpp:7:3: error: 'Foo' is not a member of 'at'\nmain.cpp:7:3: error: expected ';' before 'y'", True),
+        ("cc1plus killed", True),
+        ('cuda.cu(8): error: identifier "no_such_word_of_torch" is undefined', False),
+        ("main.cpp:7:3: error: 'no_such_word_of_torch' was not declared in this scope", False),
+        ('cuda.cu(8): error: identifier "TORCH_WARN_ONCE" is undefined', True),
     ],
 )
 def test_a_second_try_is_made_only_where_it_may_help(log, may):
-    assert headers.may_lack(log) is may
+    assert headers.may_lack(log, INCLUDE) is may
 
 
 def test_only_files_with_bindings_read_python(asked):

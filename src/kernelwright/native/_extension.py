@@ -134,7 +134,7 @@ def _plan(extension: Extension, torch: Path, added: Mapping[str, str], *, lacks:
     return Plan(
         {**extension.files, **switch, **added, **named},
         [first, then, [link]] if then else [first, [link]],
-        gives_way=lambda error: lacks and headers.may_lack(error.log),
+        gives_way=lambda error: lacks and headers.may_lack(error.log, torch / "include"),
     )
 
 

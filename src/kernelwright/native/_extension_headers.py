@@ -80,9 +80,10 @@ _FIXED = {
 IDENTITY = "\n".join((_BEFORE, _AFTER, *_FIXED, *_FIXED.values(), _NEEDS_ALL.pattern, _QUALIFIED.pattern))
 # What more declarations cannot mend.
 _OWN_FAULT = re.compile(
-    r"error:? *(?:#\d+: )?(?:expected an? |expected [‘'`]|missing |unrecognized token|unterminated |stray )"
+    r"error:? *(?:#\d+: )?(?:expected |missing |unrecognized token|unterminated |stray )"
     r"|already been defined|redefinition of"
 )
+_UNKNOWN = re.compile(r"identifier \"(\w+)\" is undefined|'(\w+)' was not declared in this scope")
 _ERROR = re.compile(r"\berror:")
 
 
@@ -105,10 +106,17 @@ def missing_headers(include: Path) -> Mapping[str, str]:
     return {} if (include / _CUDA_MACROS).exists() else {_CUDA_MACROS: "#pragma once\n"}
 
 
-def may_lack(log: str) -> bool:
-    """Whether the compiler's complaints may be for want of a declaration."""
-    complaints = [line for line in log.splitlines() if _ERROR.search(line)]
-    return not all(map(_OWN_FAULT.search, complaints)) or not complaints
+def may_lack(log: str, include: Path) -> bool:
+    """Whether the compiler's first complaint, from which others follow, may be for want of a declaration of torch's."""
+    first = next(filter(_ERROR.search, log.splitlines()), "")
+    unknown = _UNKNOWN.search(first)
+    return _mentions(include, unknown[1] or unknown[2]) if unknown else not _OWN_FAULT.search(first)
+
+
+def _mentions(include: Path, name: str) -> bool:
+    """Whether any of torch's headers has this word; a second or two, against most of a minute for another try."""
+    word = re.compile(rf"\b{name}\b".encode())
+    return any(word.search(header.read_bytes()) for header in include.rglob("*.h"))
 
 
 def _types(text: str, include: Path) -> str:
