@@ -29,6 +29,7 @@ from kernelwright.judge._placement import Attention
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer, Worker
 from kernelwright.judge._reference import SLOTS
+from kernelwright.judge._roof import Roof, total
 from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
 from kernelwright.judge._verdict import Verdict
@@ -109,39 +110,6 @@ class Calls:
     page_faults: float
 
 
-@dataclass(frozen=True)
-class Roof:
-    """The least time a case could take: by its bytes and by its operations, the longer of the two counts.
-
-    A time below what the operations would take shows that the kernel avoids some of them; then only bytes count.
-    """
-
-    measured: float
-    memory: float
-    compute: float | None
-
-    @property
-    def avoids(self) -> bool:
-        return self.compute is not None and self.compute > self.measured
-
-    @property
-    def bound(self) -> str:
-        return "compute" if self.compute is not None and self.memory < self.compute and not self.avoids else "memory"
-
-    @property
-    def seconds(self) -> float:
-        return self.compute if self.bound == "compute" and self.compute is not None else self.memory
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "bound": self.bound,
-            "memory_ms": self.memory * 1e3,
-            "compute_ms": None if self.compute is None else self.compute * 1e3,
-            "share": round(self.seconds / self.measured, 6),
-            "operations_avoided": self.avoids,
-        }
-
-
 class _Session:
     """One candidate, looked at closely."""
 
@@ -200,7 +168,7 @@ class _Session:
             "operations": operations,
             "roof": roof.to_json(),
             "bytes_per_second": probe.bytes_moved / seconds,
-            "operations_per_second": _total(operations) / seconds if "absent" not in operations else None,
+            "operations_per_second": total(operations) / seconds if "absent" not in operations else None,
             "processors": round(awake.processors, 3),
             "page_faults": awake.page_faults,
             "outside_share": min(1.0, round(muted.seconds / awake.seconds, 4)) if muted else None,
@@ -216,7 +184,7 @@ class _Session:
         """Seconds at the ceiling; a double counts twice, since half as many fit a register."""
         if "absent" in operations:
             return None
-        return _total(operations) * (element_bits / 32) / self._judge.flops_ceiling()
+        return total(operations) * (element_bits / 32) / self._judge.flops_ceiling()
 
     # Calls
 
@@ -277,10 +245,6 @@ def _why_no_listing(listing: backends.Listing | None, backend: str, compiled: bo
     if shutil.which(listing.command[0]) is None:
         return f"{listing.command[0]} is not installed ({listing.install})"
     return ""
-
-
-def _total(operations: dict[str, Any]) -> float:
-    return float(operations["matrix"] + operations["elementwise"])
 
 
 def vector_bits(cpu: str) -> int:

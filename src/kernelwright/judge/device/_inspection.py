@@ -92,13 +92,16 @@ class Inspected(Contestant):
             folders=tuple(str(path) for path in (native.toolkit_folder(),) if path) + self._tool.folders,
         )
 
-    def call_once(self, trial: DeviceTrial) -> str:
-        """Makes one call and ends; what the tool reports. A call that fails is a report too: see `failure`."""
+    def call_once(self, trial: DeviceTrial, *, warm: int = 0) -> str:
+        """Makes one call and ends; what the tool reports. A call that fails is a report too: see `failure`.
+
+        `warm`: calls before it, which a tool that waits for a sign does not look at.
+        """
         self.stage_name = "inspect"
         tree, leaves, fd = self._prepared.carry(trial.inputs)
         try:
             self.ask({"op": "inputs", "tree": tree, "leaves": leaves}, (fd,), timeout=self._limits.call_s)
-            self.ask({"op": "call"}, timeout=self._limits.call_s)
+            self.ask({"op": "call", "warm": warm}, timeout=self._limits.call_s)
         except Rejection as rejection:
             self.failure = rejection
         finally:
@@ -125,4 +128,3 @@ class Inspected(Contestant):
     def close(self) -> None:
         super().close()
         os.close(self._report)
-

@@ -6,6 +6,7 @@ tensor. Every line below runs beside hostile code.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 from typing import NoReturn
@@ -38,11 +39,23 @@ class Inspected(Candidate):
         return {"op": "laid"}
 
     def do_call(self, message: Message) -> Message:
+        """Calls `warm` times in peace, then once where a tool that waits for its sign begins to look."""
+        for _ in range(message["warm"]):
+            self._call()
+        self._mark(True)
+        self._call()
+        self._mark(False)
+        return {"op": "called"}
+
+    def _call(self) -> None:
         assert self.forward is not None
         self._result = self.forward(*self._arguments)
         if self._device == "cuda":
             torch.cuda.synchronize()
-        return {"op": "called"}
+
+    def _mark(self, on: bool) -> None:
+        if self._device == "cuda":
+            (torch.cuda.profiler.start if on else torch.cuda.profiler.stop)()  # type: ignore[no-untyped-call]
 
     def do_leave(self, message: Message) -> NoReturn:
         """Ends as programs do: the tool has something to say then."""
@@ -52,10 +65,8 @@ class Inspected(Candidate):
 def main() -> None:
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     channel.send({"op": "hello"})
-    try:
+    with contextlib.suppress(Closed):
         Inspected(channel, sys.argv[2]).run()
-    except Closed:
-        pass
 
 
 if __name__ == "__main__":
