@@ -11,6 +11,7 @@ import pkgutil
 from kernelwright.backends._backend import Availability, Backend, Listing, Scope
 from kernelwright.backends._device import usable_gpu, without_device
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
+from kernelwright.backends._sass import KernelCode, plain_name, read_ptx, read_sass
 
 for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
     if not _module.name.rpartition(".")[2].startswith("_"):
@@ -19,12 +20,16 @@ for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
 __all__ = [
     "Availability",
     "Backend",
+    "KernelCode",
     "Listing",
     "Scope",
     "UnknownBackendError",
     "detect",
     "get",
     "names",
+    "plain_name",
+    "read_ptx",
+    "read_sass",
     "register",
     "usable_gpu",
     "without_device",

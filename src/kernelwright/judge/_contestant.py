@@ -121,6 +121,11 @@ class Contestant:
         (self._compiled if fds else self._refused).append({**request, **reply})
         return reply, fds
 
+    @property
+    def compiled(self) -> list[Message]:
+        """The requests whose text was compiled for it."""
+        return self._compiled
+
     def has_compiled(self, language: str) -> bool:
         """Whether text of this language was compiled. Raises if some was refused and none compiled, said or not."""
         compiled = any(request["source"]["language"] == language for request in self._compiled)

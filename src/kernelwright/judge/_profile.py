@@ -33,6 +33,10 @@ from kernelwright.judge._roof import Roof, total
 from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
 from kernelwright.judge._verdict import Verdict
+from kernelwright.judge.device import _bottleneck as _device_bottleneck
+from kernelwright.judge.device import _profile as _device_profile
+from kernelwright.judge.device._prepared import DevicePrepared
+from kernelwright.judge.device._profile import DeviceSession
 from kernelwright.tasks import Task, TaskError
 
 FORMAT = 1
@@ -52,6 +56,7 @@ class Profile:
     backend: str
     facts: dict[str, Any]
     findings: list[Finding]
+    device: str = "cpu"
 
     @property
     def paragraph(self) -> str:
@@ -64,7 +69,7 @@ class Profile:
             "task": self.verdict.task,
             "candidate": self.verdict.candidate,
             "backend": self.backend,
-            "device": "cpu",
+            "device": self.device,
             "machine": self.verdict.machine,
             "verdict": {
                 "status": str(self.verdict.status),
@@ -87,6 +92,8 @@ def profile(judge: Judge, task: Task, source: str) -> Profile | Verdict:
     if verdict.status is not Status.CORRECT:
         return verdict
     try:
+        if judge.belongs_on_device(source):
+            return _on_device(judge, task, source, verdict)
         return _Session(judge, task, source, verdict).profile()
     except Rejection as rejection:
         evidence = verdict.evidence | rejection.evidence
@@ -99,6 +106,15 @@ def profile(judge: Judge, task: Task, source: str) -> Profile | Verdict:
             speedup={},
             evidence=evidence,
         )
+
+
+def _on_device(judge: Judge, task: Task, source: str, verdict: Verdict) -> Profile:
+    prepared = judge.prepare(task, on_device=True)
+    assert isinstance(prepared, DevicePrepared)
+    facts = DeviceSession(judge, prepared, source, verdict).facts()
+    findings = _device_bottleneck.diagnose(_device_profile.rules_view(facts))
+    backend = str(verdict.evidence["backend"])
+    return Profile(verdict, backend, facts, findings, device=prepared.workshop.place.kind)
 
 
 @dataclass(frozen=True)
