@@ -20,9 +20,11 @@ from kernelwright.judge._process import Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge.device._prepared import DevicePrepared, DeviceTrial
-from kernelwright.judge.worker._tool import LARGEST_REPORT
 
 ROLE = "tool"
+# Where a tool is told to write, in the folder that it runs in.
+REPORT = "report"
+LARGEST_REPORT = 16 << 20
 START_SECONDS, END_SECONDS = 120.0, 60.0
 # A tool makes everything slower, some of it by far.
 SLOWER = 20.0
@@ -68,6 +70,8 @@ class Inspected(Contestant):
             "command": list(self._tool.command),
             "device": device,
             "settings": SETTINGS,
+            "report": REPORT,
+            "most_bytes": LARGEST_REPORT,
         }
         try:
             answer = worker.ask(order, (self._report,), timeout=START_SECONDS)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright import native
-from kernelwright.judge.device._inspection import Tool, at
-from kernelwright.judge.worker._tool import REPORT
+from kernelwright.judge.device._inspection import REPORT, Tool, at
 
 STALLS = ("long_scoreboard", "barrier", "mio_throttle", "short_scoreboard", "lg_throttle", "math_pipe_throttle")
 # Our words for Nsight's.

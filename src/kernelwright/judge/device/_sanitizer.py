@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 from kernelwright import backends, native
 from kernelwright.judge._status import OutOfReach, Rejection, Status
 from kernelwright.judge._verdict import Verdict
-from kernelwright.judge.device._inspection import Inspected, Tool, at
+from kernelwright.judge.device._inspection import REPORT, Inspected, Tool, at
 from kernelwright.judge.device._kernels import LIBRARY
 from kernelwright.judge.device._prepared import DevicePrepared, DeviceTrial
-from kernelwright.judge.worker._tool import REPORT
 from kernelwright.tasks import Task, TaskError, input_bytes, shrink
 
 if TYPE_CHECKING:

@@ -15,9 +15,6 @@ from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge.worker._candidate import prepare_home
 from kernelwright.judge.worker._driver import failure
 
-REPORT = "report"
-LARGEST_REPORT = 16 << 20
-
 
 def main(channel: Channel) -> None:
     prepare_home()
@@ -43,8 +40,8 @@ def _run(message: Message, channel: Channel, target: int) -> int:
         stdin=subprocess.DEVNULL,
         check=False,
     )
-    report = folder / REPORT
+    report = folder / message["report"]
     if report.exists():
         with report.open("rb") as text:
-            os.write(target, text.read(LARGEST_REPORT))
+            os.write(target, text.read(message["most_bytes"]))
     return ended.returncode
