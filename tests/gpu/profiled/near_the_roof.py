@@ -13,7 +13,9 @@ lib = native.cuda(
 __device__ float relu(float x) { return x > 0 ? x : 0; }
 extern "C" __global__ void by_fours(const float* x, float* y, int64_t n) {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) { float4 v = ((const float4*)x)[i]; ((float4*)y)[i] = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w)); }
+    if (i >= n) return;
+    float4 v = ((const float4*)x)[i];
+    ((float4*)y)[i] = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
 }
 """
 )

@@ -1,0 +1,77 @@
+"""A candidate called once under a tool: what the tool reports, and what is said when it cannot."""
+
+import pytest
+
+from kernelwright.judge import InfraError, Judge, Limits, Status
+from kernelwright.judge.device._inspection import Inspected, Tool
+from kernelwright.tasks import load_task
+from tests.judge.texts import RELU, TASKS
+
+# Runs the program, then tells how it ended.
+TELLING = Tool("telling", ("sh", "-c", '"$@"; echo ended $? > report', "telling"))
+
+
+@pytest.fixture(scope="module")
+def judge():
+    with Judge(device="host", limits=Limits(call_s=10, load_s=20, total_s=120)) as judge:
+        yield judge
+
+
+@pytest.fixture(scope="module")
+def inspect(judge):
+    prepared = judge.prepare(load_task(TASKS / "relu.py"), on_device=True)
+
+    def run(source, tool=TELLING):
+        inspected = Inspected(judge.template, prepared, judge.builder, source, tool, limits=judge.limits)
+        try:
+            return inspected.call_once(prepared.trials[0]), inspected.failure
+        finally:
+            inspected.close()
+
+    return run
+
+
+def before_result(line):
+    return RELU.replace("        y = torch.empty_like(x)", f"        {line}\n        y = torch.empty_like(x)")
+
+
+def test_the_call_is_made_and_the_report_comes_back(inspect):
+    report, failure = inspect(RELU)
+    assert report.startswith("ended 0\n")
+    assert failure is None
+
+
+def test_it_happens_in_the_cage(judge, inspect, tmp_path):
+    if not judge.isolation.namespaces:
+        pytest.skip("this kernel has no namespaces for a cage")
+    (tmp_path / "secret").write_text("seen")
+    look = f"cat {tmp_path}/secret > report 2>&1; cat /proc/net/route >> report; exit 1"
+    with pytest.raises(InfraError) as refused:
+        inspect(RELU, Tool("curious", ("sh", "-c", look)))
+    assert "No such file" in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 2  # of the routes there is only the heading
+
+
+def test_a_candidate_that_ends_its_process_still_leaves_a_report(inspect):
+    report, failure = inspect(before_result("import os; os._exit(3)"))
+    assert report.startswith("ended 3\n")
+    assert failure.status is Status.CRASH
+
+
+def test_a_candidate_that_raises_is_told_as_such(inspect):
+    report, failure = inspect(before_result("raise ValueError('no')"))
+    assert report.startswith("ended 0\n")
+    assert "ValueError: no" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        (Tool("missing", ("/nowhere/tool",)), "missing does not run here: .*No such file"),
+        (Tool("grumpy", ("sh", "-c", "echo not today > report; exit 1")), "grumpy does not run here: not today"),
+        (Tool("mute", ("true",)), "mute does not run here: it says nothing"),
+    ],
+)
+def test_a_tool_that_does_not_run_is_the_machines_fault(inspect, tool, words):
+    with pytest.raises(InfraError, match=words):
+        inspect(RELU, tool)
