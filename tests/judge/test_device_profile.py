@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,16 @@ def test_without_one_the_ptx_is_read(monkeypatch, tmp_path):
     assert content == b"__global__ ..."
     assert command[:4] == ("/bin/nvcc", "-x", "cu", "-ptx")
     assert [word for word in command if word.startswith("-arch")] == ["-arch=sm_80"]
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc, the CUDA compiler, is not installed")
+def test_the_compiler_itself_gives_the_ptx(small_judge, monkeypatch):
+    monkeypatch.setattr(_listing, "disassembler", lambda: None)
+    text = 'struct Two { float x, y; };\nextern "C" __global__ void k(float* x) { x[threadIdx.x] = expf(x[0]); }'
+    source = {"language": "cuda", "text": text, "flags": ["-use_fast_math"]}
+    tool, (code,) = Lister(small_judge.builder, [Path("unused")], [source], []).code()
+    assert (tool, code.name) == ("PTX", "k")
+    assert (code.counts["global_loads"], code.counts["global_stores"], code.counts["special"]) == (1, 1, 1)
 
 
 def test_where_nothing_was_compiled_there_is_nothing_to_list():

@@ -1,5 +1,7 @@
 """A candidate called once under a tool: what the tool reports, and what is said when it cannot."""
 
+import sys
+
 import pytest
 
 from kernelwright.judge import InfraError, Judge, Limits, Status
@@ -75,3 +77,31 @@ def test_a_candidate_that_raises_is_told_as_such(inspect):
 def test_a_tool_that_does_not_run_is_the_machines_fault(inspect, tool, words):
     with pytest.raises(InfraError, match=words):
         inspect(RELU, tool)
+
+
+# What tools do with the process they look into, and what nobody in a cage may do.
+TALK = """
+import os, signal, socket
+server = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(server.getsockname()).close()
+child = os.fork()
+if not child:
+    signal.pause()
+os.kill(child, signal.SIGKILL)
+print("spoken and ended", os.WTERMSIG(os.waitpid(child, 0)[1]))
+"""
+LEAVE = "import ctypes; ctypes.CDLL(None).unshare(0x10000000)"
+
+
+def test_in_it_processes_may_talk_to_each_other_and_end_each_other(judge, inspect):
+    if not judge.isolation.namespaces:
+        pytest.skip("without namespaces the loopback is the host's")
+    with pytest.raises(InfraError, match="spoken and ended 9"):
+        inspect(RELU, Tool("talking", ("sh", "-c", f"{sys.executable} -c '{TALK}' > report 2>&1; exit 1")))
+
+
+def test_and_no_more_than_that(judge, inspect):
+    if not judge.isolation.filter:
+        pytest.skip("there is no filter for this machine")
+    with pytest.raises(InfraError, match="159"):  # 128 and SIGSYS
+        inspect(RELU, Tool("leaving", ("sh", "-c", f"{sys.executable} -c '{LEAVE}'; echo $? > report; exit 1")))

@@ -1,5 +1,6 @@
 """Faults that compute-sanitizer finds: its recorded words read, and the whole way with a program in its role."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,9 +98,26 @@ def judged(judge, source=RELU):
     return judge.judge(load_task(TASKS / "relu.py"), source, timed=False)
 
 
-def test_a_candidate_without_faults_stays_accepted(judge, found):
+@pytest.fixture(scope="module")
+def accepted(judge):
+    """A verdict that the sanitizer has not yet looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "_sanitize", False)
+        verdict = judged(judge)
+    assert verdict.accepted, verdict.message
+    return verdict
+
+
+@pytest.fixture
+def look(judge, accepted):
+    """What becomes of it under the sanitizer."""
+    fresh = replace(accepted, evidence=dict(accepted.evidence), time_ms={"candidate": 1.0})
+    return lambda: _sanitizer.sanitize(judge, load_task(TASKS / "relu.py"), RELU, fresh)
+
+
+def test_a_candidate_without_faults_stays_accepted(look, found):
     found["racecheck"] = (recorded("racecheck_warning"), None)
-    verdict = judged(judge)
+    verdict = look()
     assert verdict.accepted, verdict.message
     told = verdict.evidence["sanitizer"]["tools"]
     assert set(told) == set(TOOLS)
@@ -116,25 +134,33 @@ def test_a_candidate_without_faults_stays_accepted(judge, found):
         ("initcheck", recorded("initcheck"), Status.NONDETERMINISTIC),
     ],
 )
-def test_a_fault_rejects_it_in_the_tools_words(judge, found, tool, report, status):
+def test_a_fault_rejects_it_in_the_tools_words(look, found, tool, report, status):
     found[tool] = (report, None)
-    verdict = judged(judge)
+    verdict = look()
     assert (verdict.status, verdict.stage, verdict.accepted) == (status, "sanitize", False)
     assert verdict.message.startswith(f"{tool} finds: {read(report).own[0].headline}; ")
     assert verdict.time_ms == verdict.speedup == {}
     assert verdict.evidence["sanitizer"]["tools"][tool]["faults"]
 
 
-def test_one_that_fails_only_under_a_tool_is_rejected_for_that(judge, found):
+def test_one_that_fails_only_under_a_tool_is_rejected_for_that(look, found):
     found["racecheck"] = (recorded("memcheck_clean"), Rejection(Status.CRASH, "raised ValueError: no"))
-    verdict = judged(judge)
+    verdict = look()
     assert (verdict.status, verdict.message) == (Status.CRASH, "raised ValueError: no")
 
 
-def test_a_tool_that_breaks_off_is_nobodys_verdict(judge, found):
+def test_a_tool_that_breaks_off_is_nobodys_verdict(look, found):
     found["initcheck"] = ("========= COMPUTE-SANITIZER\n", None)
     with pytest.raises(OutOfReach, match="initcheck did not finish"):
-        judged(judge)
+        look()
+
+
+@pytest.mark.parametrize("status", [Status.TIMEOUT, Status.OOM])
+def test_a_tools_own_slowness_is_not_the_candidates(look, found, status):
+    found["memcheck"] = ("", Rejection(status, "gave no answer within 400 s"))
+    with pytest.raises(OutOfReach, match="memcheck did not finish: the candidate gave no answer") as refused:
+        look()
+    assert "smaller" in refused.value.fix
 
 
 def test_a_candidate_that_is_not_accepted_is_not_looked_at(judge, found):

@@ -220,7 +220,7 @@ def spills(facts: DeviceFacts) -> Finding | None:
             "arrays indexed by constants only, in loops that are unrolled",
             "fewer threads a block, or a larger -maxrregcount",
         ),
-        facts.if_faster(1 / (1 - min(HALF, 2 * facts.spill_share))),
+        facts.if_faster(max(1 / (1 - min(HALF, 2 * facts.spill_share)), facts.moved_ratio or 1.0)),
     )
 
 
@@ -251,6 +251,8 @@ def uncoalesced(facts: DeviceFacts) -> Finding | None:
 
 def more_bytes(facts: DeviceFacts) -> Finding | None:
     if facts.bound != "memory" or facts.moved_ratio is None or facts.moved_ratio < MORE_BYTES:
+        return None
+    if facts.spill_share >= SPILLS:  # these are the bytes
         return None
     return Finding(
         "more-bytes",

@@ -30,6 +30,9 @@ PROGRAM = "compute-sanitizer"
 INSTALL = "install the CUDA toolkit's compute-sanitizer and put it on PATH"
 # What a fault that a tool finds means for the candidate.
 TOOLS = {"memcheck": Status.CRASH, "racecheck": Status.NONDETERMINISTIC, "initcheck": Status.NONDETERMINISTIC}
+SMALLER = "make the task smaller: --set NAME=VALUE"
+# What a tool's own slowness and hunger for memory look like: nobody's fault.
+STRAINED = frozenset({Status.TIMEOUT, Status.OOM})
 MOST_SHOWN, MOST_PRINTED = 5, 20
 # Larger tasks are shrunk for this: a fault does not need gigabytes to show, and tools are slow.
 LARGEST_BYTES = 64 << 20
@@ -192,20 +195,27 @@ class _Session:
             self.reports[name] = report
             if report.own:
                 raise _rejection(name, status, report.own)
-            if failure is not None:
+            if failure is not None and failure.status not in STRAINED:
                 raise failure
-            if not report.finished:
-                raise OutOfReach(f"{PROGRAM} {name} did not finish", "make the task smaller: --set NAME=VALUE")
+            if failure is not None or not report.finished:
+                raise OutOfReach(f"{PROGRAM} {name} did not finish{_why(failure)}", SMALLER)
 
     def _look(self, with_tool: Tool) -> tuple[Report, Rejection | None]:
         judge = self._judge
-        inspected = Inspected(
-            judge.template, self._prepared, judge.builder, self._source, with_tool, limits=judge.limits
-        )
+        try:
+            inspected = Inspected(
+                judge.template, self._prepared, judge.builder, self._source, with_tool, limits=judge.limits
+            )
+        except Rejection as rejection:
+            return Report([], finished=False), rejection
         try:
             return read(inspected.call_once(self.trial)), inspected.failure
         finally:
             inspected.close()
+
+
+def _why(failure: Rejection | None) -> str:
+    return f": the candidate {failure.message}" if failure else ""
 
 
 def _rejection(name: str, status: Status, faults: list[Fault]) -> Rejection:
