@@ -19,7 +19,9 @@ from kernelwright.judge._status import InfraError
 
 PROGRAM = "cuobjdump"
 OPTIONS = ("-sass", "-res-usage")
-TO_PTX = ("-x", "cu", "-ptx", "-O3", "-std=c++17", "-o", "/dev/stdout")
+TO_PTX = ("-x", "cu", "-ptx", "-O3", "-std=c++17")
+# A cage has no /dev/stdout.
+PRINTED = ("sh", "-c", '"$@" -o kernel.ptx && cat kernel.ptx', "nvcc")
 NO_KERNELS = "the candidate has compiled no kernel of its own"
 
 
@@ -83,7 +85,9 @@ class Lister:
     def _ptx(self) -> Iterator[str]:
         for source in self._sources:
             chosen = [] if any(flag.startswith("-arch=") for flag in source["flags"]) else [_architecture()]
-            yield self._listed(source["text"].encode(), (str(native.nvcc().path), *TO_PTX, *chosen, *source["flags"]))
+            yield self._listed(
+                source["text"].encode(), (*PRINTED, str(native.nvcc().path), *TO_PTX, *chosen, *source["flags"])
+            )
         for piece in self._kept:
             if piece.ending == ".ptx":
                 yield piece.content.decode(errors="replace")
