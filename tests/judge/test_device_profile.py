@@ -1,5 +1,6 @@
 """A profile on a device: facts put together from what was recorded on an H200, and the whole way on host memory."""
 
+import importlib.util
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from rich.console import Console
 
 from kernelwright import native
@@ -15,7 +17,7 @@ from kernelwright.cli._profile_screen import render
 from kernelwright.judge import Judge, Limits, Profile, profile
 from kernelwright.judge._channel import Garbage
 from kernelwright.judge._status import InfraError
-from kernelwright.judge.device import _listing, _nsight
+from kernelwright.judge.device import _listing, _nsight, _programs
 from kernelwright.judge.device import _profile as device_profile
 from kernelwright.judge.device._bottleneck import diagnose
 from kernelwright.judge.device._listing import Compiled, Lister, taken_apart
@@ -29,7 +31,8 @@ from kernelwright.judge.device._profile import (
     rules_view,
     well_formed,
 )
-from kernelwright.judge.worker import _launches
+from kernelwright.judge.worker import _abilities, _launches
+from kernelwright.judge.worker._device import Host
 from kernelwright.tasks import load_task
 from tests.judge.test_occupancy import H200
 from tests.judge.texts import RELU, TASKS
@@ -213,6 +216,35 @@ def test_the_compiler_itself_gives_the_ptx(small_judge, monkeypatch):
     assert (code.counts["global_loads"], code.counts["global_stores"], code.counts["special"]) == (1, 1, 1)
 
 
+def test_the_disassembler_is_the_toolkits_or_tritons(monkeypatch, tmp_path):
+    folder = tmp_path / "backends" / "nvidia" / "bin"
+    folder.mkdir(parents=True)
+    (folder / "cuobjdump").touch(mode=0o755)
+    (tmp_path / "__init__.py").touch()
+    spec = importlib.util.spec_from_file_location("triton", tmp_path / "__init__.py")
+    monkeypatch.setattr(_listing.importlib.util, "find_spec", lambda name: spec)
+    monkeypatch.setattr(_listing, "installed", lambda name: None)
+    assert _listing.disassembler() == str(folder / "cuobjdump")
+    monkeypatch.setattr(_listing, "installed", lambda name: f"/toolkit/{name}")
+    assert _listing.disassembler() == "/toolkit/cuobjdump"
+    monkeypatch.setattr(_listing, "installed", lambda name: None)
+    monkeypatch.setattr(_listing.importlib.util, "find_spec", lambda name: None)
+    assert _listing.disassembler() is None
+
+
+def test_a_program_is_found_on_the_path_or_beside_the_compiler(monkeypatch, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ncu").touch(mode=0o755)
+    monkeypatch.setattr(_programs.native, "toolkit_folder", lambda: tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert _programs.installed("ncu") == str(tmp_path / "bin" / "ncu")
+    assert _programs.installed("other") is None
+    monkeypatch.setattr(_programs.native, "toolkit_folder", lambda: None)
+    assert _programs.installed("ncu") is None
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert _programs.installed("ncu") == str(tmp_path / "bin" / "ncu")
+
+
 def test_where_nothing_was_compiled_there_is_nothing_to_list():
     with pytest.raises(InfraError, match="no kernel of its own"):
         Lister(Listing(""), [], [], []).code()
@@ -342,3 +374,17 @@ def test_a_devices_abilities_are_measured_once_and_kept(monkeypatch, tmp_path):
     for _ in range(2):
         assert device_profile._ceilings.load_device("NVIDIA H200", measure) == DEVICE
     assert asked == [1]
+
+
+def test_rates_are_measured_in_the_precision_asked_for():
+    before = torch.backends.cuda.matmul.allow_tf32
+    seen = []
+
+    class Watched(Host):
+        def synchronize(self):
+            seen.append(torch.backends.cuda.matmul.allow_tf32)
+
+    rate = _abilities._multiplying(Watched(), torch.float32, 64, tf32=True)
+    assert rate > 0
+    assert seen == [True] * _abilities.REPEATS
+    assert torch.backends.cuda.matmul.allow_tf32 is before

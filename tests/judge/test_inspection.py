@@ -1,6 +1,7 @@
 """A candidate called once under a tool: what the tool reports, and what is said when it cannot."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,8 @@ def judge():
 
 @pytest.fixture(scope="module")
 def inspect(judge):
+    if not judge.isolation.namespaces:
+        pytest.skip("this kernel has no namespaces for a cage")
     prepared = judge.prepare(load_task(TASKS / "relu.py"), on_device=True)
 
     def run(source, tool=TELLING):
@@ -43,9 +46,7 @@ def test_the_call_is_made_and_the_report_comes_back(inspect):
     assert failure is None
 
 
-def test_it_happens_in_the_cage(judge, inspect, tmp_path):
-    if not judge.isolation.namespaces:
-        pytest.skip("this kernel has no namespaces for a cage")
+def test_it_happens_in_the_cage(inspect, tmp_path):
     (tmp_path / "secret").write_text("seen")
     look = f"cat {tmp_path}/secret > report 2>&1; cat /proc/net/route >> report; exit 1"
     with pytest.raises(InfraError) as refused:
@@ -93,11 +94,15 @@ print("spoken and ended", os.WTERMSIG(os.waitpid(child, 0)[1]))
 LEAVE = "import ctypes; ctypes.CDLL(None).unshare(0x10000000)"
 
 
-def test_in_it_processes_may_talk_to_each_other_and_end_each_other(judge, inspect):
-    if not judge.isolation.namespaces:
-        pytest.skip("without namespaces the loopback is the host's")
+def test_in_it_processes_may_talk_to_each_other_and_end_each_other(inspect):
     with pytest.raises(InfraError, match="spoken and ended 9"):
         inspect(RELU, Tool("talking", ("sh", "-c", f"{sys.executable} -c '{TALK}' > report 2>&1; exit 1")))
+
+
+def test_without_namespaces_no_tool_is_used(judge, inspect, monkeypatch):
+    monkeypatch.setattr(judge.template, "isolation", replace(judge.isolation, namespaces=False))
+    with pytest.raises(InfraError, match="telling is not used: without namespaces"):
+        inspect(RELU)
 
 
 def test_and_no_more_than_that(judge, inspect):

@@ -41,8 +41,7 @@ def test_a_report_without_launches_is_no_report(text):
 
 
 def test_without_the_program_one_line_says_so(monkeypatch):
-    monkeypatch.setattr(_nsight.shutil, "which", lambda name: None)
-    monkeypatch.setattr(_nsight.native, "toolkit_folder", lambda: None)
+    monkeypatch.setattr(_nsight, "installed", lambda name: None)
     with pytest.raises(NoCounters, match="not installed"):
         _nsight.find()
 

@@ -170,8 +170,7 @@ def test_a_candidate_that_is_not_accepted_is_not_looked_at(judge, found):
 
 
 def test_without_the_program_it_cannot_be_done(judge, monkeypatch):
-    monkeypatch.setattr(_sanitizer.shutil, "which", lambda name, path=None: None)
-    monkeypatch.setattr(_sanitizer.native, "toolkit_folder", lambda: None)
+    monkeypatch.setattr(_sanitizer, "installed", lambda name: None)
     with pytest.raises(OutOfReach, match="compute-sanitizer is not installed"):
         judged(judge)
 

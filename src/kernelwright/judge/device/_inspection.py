@@ -63,6 +63,9 @@ class Inspected(Contestant):
         super().__init__(template, prepared, builder, source, limits=slow)
 
     def _fork(self, template: Template) -> Worker:
+        if not template.isolation.namespaces:
+            why = "without namespaces, which are not to be had here, a candidate beside it could reach other processes"
+            raise InfraError(f"{self._tool.name} is not used: {why}")
         worker = template.fork(ROLE, cage=self._cage(template))
         device = "cuda" if self._prepared.workshop.place.kind == "cuda" else "cpu"
         order: Message = {

@@ -16,6 +16,7 @@ from kernelwright.backends import KernelCode, read_ptx, read_sass
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._channel import Message
 from kernelwright.judge._status import InfraError
+from kernelwright.judge.device._programs import installed
 
 PROGRAM = "cuobjdump"
 OPTIONS = ("-sass", "-res-usage")
@@ -49,13 +50,14 @@ def taken_apart(files: Any, fd: int) -> list[Compiled]:
 
 def disassembler() -> str | None:
     """cuobjdump: of the toolkit, or the one that Triton brings along."""
-    folder = native.toolkit_folder()
+    return installed(PROGRAM) or _tritons()
+
+
+def _tritons() -> str | None:
     triton = importlib.util.find_spec("triton")
-    places = [folder / "bin"] if folder else []
-    if triton and triton.origin:
-        places.append(Path(triton.origin).parent / "backends" / "nvidia" / "bin")
-    found = (str(place / PROGRAM) for place in places if os.access(place / PROGRAM, os.X_OK))
-    return shutil.which(PROGRAM) or next(found, None)
+    if triton is None or triton.origin is None:
+        return None
+    return shutil.which(PROGRAM, path=str(Path(triton.origin).parent / "backends" / "nvidia" / "bin"))
 
 
 class Lister:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kernelwright import native
 from kernelwright.judge.device._inspection import REPORT, Tool, at
+from kernelwright.judge.device._programs import installed
 
 STALLS = ("long_scoreboard", "barrier", "mio_throttle", "short_scoreboard", "lg_throttle", "math_pipe_throttle")
 # Our words for Nsight's.
@@ -47,9 +46,7 @@ class NoCounters(Exception):
 
 def find() -> Tool:
     """Nsight Compute's command line. Raises NoCounters where it is not installed."""
-    folder = native.toolkit_folder()
-    beside = folder / "bin" / "ncu" if folder else None
-    found = shutil.which("ncu") or (str(beside) if beside and beside.exists() else None)
+    found = installed("ncu")
     if found is None:
         raise NoCounters("ncu (Nsight Compute) is not installed")
     folders = tuple(folder for folder in FOLDERS if Path(folder).is_dir())

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import itertools
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelwright import backends, native
+from kernelwright import backends
 from kernelwright.judge._status import OutOfReach, Rejection, Status
 from kernelwright.judge._verdict import Verdict
 from kernelwright.judge.device._inspection import REPORT, Inspected, Tool, at
 from kernelwright.judge.device._kernels import LIBRARY
 from kernelwright.judge.device._prepared import DevicePrepared, DeviceTrial
+from kernelwright.judge.device._programs import installed
 from kernelwright.tasks import Task, TaskError, input_bytes, shrink
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ class Report:
 
 def find() -> str:
     """Where the program is. Raises OutOfReach where it is not installed."""
-    folder = native.toolkit_folder()
-    beside = folder / "bin" / PROGRAM if folder else None
-    found = shutil.which(PROGRAM) or (str(beside) if beside and beside.exists() else None)
+    found = installed(PROGRAM)
     if found is None:
         raise OutOfReach(f"the sanitizer was asked for, and {PROGRAM} is not installed", INSTALL)
     return found
