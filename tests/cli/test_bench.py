@@ -8,8 +8,8 @@ import pytest
 
 from kernelwright.cli import _bench
 from kernelwright.judge import InfraError, OutOfReach
-from kernelwright.tasks.suites import VARIABLE, Finding, Quality
-from tests.tasks.made_up_suites import ABSOLUTE, DOUBLE, kernelbench, robust, solution
+from kernelwright.tasks.suites import VARIABLE, Finding, Quality, _quality
+from tests.tasks.made_up_suites import ABSOLUTE, DOUBLE, committed, kernelbench, robust, solution
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +93,7 @@ def test_only_attempted_problems_count_if_asked(one_judge, run, invoke):
 
 def test_the_clean_set_leaves_out_what_the_quality_file_flags(one_judge, run, invoke, tmp_path):
     quality = tmp_path / "quality.json"
-    Quality("kernelbench", "", {"1/2": Finding(status="flagged", flags=("constant",))}).write(quality)
+    Quality("kernelbench", "", {("1/2", "given"): Finding(status="flagged", flags=("constant",))}).write(quality)
     invoke("bench", "kernelbench:1", "--solutions", run, "--untimed", "--quality", quality)
     sets = report(run)["sets"]
     assert (sets["full set"]["problems"], sets["clean set"]["problems"]) == (3, 2)
@@ -260,6 +260,43 @@ def test_a_problem_that_does_not_exist(run, cannot_judge):
 
 def test_a_solution_for_another_problem(run, cannot_judge):
     cannot_judge("bench", "kernelbench:2", "--solutions", run, names=["kernelbench:2/3"], fix="level_2_problem_3")
+
+
+def test_a_solution_that_takes_other_arguments_may_be_another_problems(one_judge, run, invoke):
+    text = ABSOLUTE.replace("def forward(self, x)", "def forward(self, x, targets)")
+    (run / "level_1_problem_19_sample_0_kernel.py").write_text(text)
+    assert invoke("bench", "kernelbench:1/19", "--solutions", run, "--untimed").exit_code == 0
+    message = report(run)["problems"][0]["message"]
+    assert "forward() missing 1 required positional argument" in message
+    assert "is it a solution for another problem?" in message
+
+
+def test_the_shipped_quality_file_is_used_for_the_version_it_is_about(one_judge, run, tmp_path, invoke, monkeypatch):
+    monkeypatch.setattr(_quality, "SHIPPED", tmp_path)
+    flagged = {("1/2", "given"): Finding(status="flagged", flags=("constant",))}
+    Quality("kernelbench", "0" * 12, flagged).write(tmp_path / "kernelbench.json")
+    invoke("bench", "kernelbench:1", "--solutions", run, "--untimed")
+    assert "clean set" not in report(run)["sets"]
+    committed(tmp_path / "suite", "0" * 40)
+    invoke("bench", "kernelbench:1", "--solutions", run, "--untimed")
+    assert report(run)["sets"]["clean set"]["problems"] == 2
+
+
+def test_solutions_are_compiled_before_the_first_is_heard(one_judge, run, invoke, monkeypatch):
+    for sample, text in enumerate((solution("x[i] * 2 + 1.0f"), solution("x[i] + 1.0f + x[i]"))):
+        (run / f"level_1_problem_2_sample_{sample}_kernel.py").write_text(text)
+    builds = []
+    real = one_judge.judge
+
+    def judge(task, text, **options):
+        before = one_judge.builder.builds
+        verdict = real(task, text, **options)
+        builds.append(one_judge.builder.builds - before)
+        return verdict
+
+    monkeypatch.setattr(one_judge, "judge", judge)
+    assert invoke("bench", "kernelbench:1/2", "--solutions", run, "--untimed").exit_code == 0
+    assert builds == [0, 0]
 
 
 def test_a_quality_file_of_another_suite(run, tmp_path, cannot_judge):

@@ -145,10 +145,53 @@ def test_the_bad_region_is_boxed() -> None:
 def test_no_work_passes_only_where_there_is_nothing_to_tell() -> None:
     flat = Gauge.of(torch.ones(100, dtype=torch.float64), torch.ones(100))
     budget = [flat.budget(1, "strict")]
-    assert "all ones" in _gauge.passing_nulls(list(_gauge.NULLS), [flat], [flat], budget)
+    assert "all ones" in _gauge.passing_nulls([flat], [flat], budget)
     varied = [torch.randn(100, dtype=torch.float64) for _ in range(2)]
     gauges = [Gauge.of(values, values.float()) for values in varied]
-    assert _gauge.passing_nulls(list(_gauge.NULLS), gauges[:1], gauges[1:], [gauges[0].budget(1, "strict")]) == []
+    assert _gauge.passing_nulls(gauges[:1], gauges[1:], [gauges[0].budget(1, "strict")]) == []
+
+
+@pytest.mark.parametrize("name", _gauge.NULLS)
+def test_an_answer_in_pieces_is_the_answer(name: str) -> None:
+    mine, other = (Gauge.of(values, values.float()) for values in torch.randn(2, 12, 25, dtype=torch.float64))
+    guess = _gauge._guess(name, mine, other)
+    assert guess is not None
+    whole = guess(0, 300)
+    assert torch.equal(torch.cat([guess(0, 70), guess(70, 150), guess(150, 220), guess(220, 300)]), whole)
+    right, stale = mine.right, other.right
+    if name == "the right numbers in the wrong places":
+        assert torch.equal(whole, right.roll(100))
+    if name == "an answer whose second half is stale":
+        assert torch.equal(whole, torch.cat([right[:150], stale[150:]]))
+    if name == "the answer's mean along its last axis":
+        torch.testing.assert_close(whole.view(12, 25)[3], right.view(12, 25)[3].mean().expand(25))
+
+
+def test_one_bad_piece_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_gauge, "PIECE", 2 * _gauge.BLOCK)
+    right = torch.randn(9 * _gauge.BLOCK + 5, dtype=torch.float64)
+    gauge = Gauge.of(right, right.float())
+    budget = gauge.budget(1, "strict")
+    assert gauge.accepts(lambda start, stop: right[start:stop].float(), budget)
+    for place in (0, 4 * _gauge.BLOCK, right.numel() - 1):
+        result = right.float()
+        result[place] = torch.nan
+        assert not gauge.accepts(lambda start, stop, result=result: result[start:stop], budget)
+
+
+def test_an_ill_conditioned_element_gets_the_room_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_gauge, "PIECE", _gauge.BLOCK)
+    right = torch.randn(2 * _gauge.BLOCK, dtype=torch.float64) + 3
+    gauge = Gauge.of(right, right.float())
+    budget, result = gauge.budget(1, "strict"), right.float()
+    result[5000] += 0.1
+    moves = torch.zeros(right.numel())
+    assert not gauge.forgives(result, moves, 2.0, budget)
+    there = right.clone()
+    there[5000] += 0.06
+    gauge.grow(moves, there)
+    assert gauge.forgives(result, moves, 2.0, budget)
+    assert not gauge.forgives(result, moves, 1.0, budget)
 
 
 def test_equal_elements_may_be_chosen_otherwise() -> None:
@@ -191,7 +234,8 @@ def test_the_policy_holds_on_a_device(policy: str, kernels: dict[str, float], ac
 def test_short_calls_are_made_many_to_a_go() -> None:
     assert _plan(1e-5, [1e-5], 64) == (32, MANY_ROUNDS)
     assert _plan(1e-5, [1e-5], 3) == (3, MANY_ROUNDS)
-    assert _plan(1e-2, [1e-5], 64) == (1, FEW_ROUNDS)
+    assert _plan(1e-2, [1e-5], 64) == (1, MANY_ROUNDS)
+    assert _plan(3e-3, [2e-3], 2) == (1, FEW_ROUNDS)
 
 
 def test_inputs_lie_apart_and_inside_their_slot() -> None:

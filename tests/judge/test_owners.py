@@ -7,8 +7,9 @@ import os
 import numpy as np
 import pytest
 
-from kernelwright.judge._coverage import Place, _owner, _Owners
+from kernelwright.judge._coverage import MOST_GLUE, Coverage, Glue, Place, _owner, _Owners, judge_policy
 from kernelwright.judge._machine_code import Code
+from kernelwright.judge._status import Rejection
 
 EXECUTABLE = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
 TEXT = bytes(range(64))
@@ -75,3 +76,36 @@ def test_the_drivers_maths_works_for_the_nearest_generated_code():
     stack = [0, c_library, *[0] * 500, kernel + 8]
     assert owners._caller(Place(0, stack, False), deep=True)[1] == "own"
     assert owners._caller(Place(0, stack, False), deep=False) is None
+
+
+# *** short calls: is torch at work for the kernels, or around them? ***
+
+
+def watched(**counts):
+    return Coverage(call_seconds=2e-4, calls=128, **counts)
+
+
+def refused(coverage):
+    try:
+        judge_policy("forbidden", coverage)
+    except Rejection:
+        return True
+    return False
+
+
+def test_what_torch_does_without_the_kernels_too_is_not_held_against_them():
+    coverage = watched(own=4, glue=20, other=90)
+    assert refused(coverage)
+    coverage.mere_glue = Glue.of(watched(glue=18, other=100))
+    assert not refused(coverage)
+
+
+def test_what_torch_does_only_with_the_kernels_is_their_work():
+    assert refused(watched(own=1, glue=60, other=60, mere_glue=Glue.of(watched(glue=12, other=100))))
+
+
+def test_an_excuse_has_an_end():
+    """Who keeps torch busy when his kernels are switched off gains little by it."""
+    busy = Glue.of(watched(glue=1000, other=100))
+    assert busy.rate == MOST_GLUE
+    assert refused(watched(own=1, glue=400, other=60, mere_glue=busy))

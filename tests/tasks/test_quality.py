@@ -9,37 +9,45 @@ from kernelwright.tasks import FLAWS, TaskError
 from kernelwright.tasks.suites import Finding, Quality
 
 FOUND = {
-    "1/19": Finding(status="clean", inputs=("float32",), task="abc", fit=True, changes=("rows 8 -> 4",)),
-    "1/2": Finding(status="flagged", flags=("null-candidate", "constant"), reason="zeros pass", machine={"cpu": "x"}),
-    "1/3": Finding(status="unjudged", reason="too large"),
-    "2/1#1": Finding(status="clean"),
-    "2/1#2": Finding(status="flagged", flags=("stochastic",)),
-    "2/1#3": Finding(status="flagged", flags=("stochastic", "constant")),
+    ("1/19", "given"): Finding(status="clean", inputs=("float32",), task="abc", fit=True, changes=("rows 8 -> 4",)),
+    ("1/2", "given"): Finding(
+        status="flagged", flags=("null-candidate", "constant"), reason="zeros pass", machine={"cpu": "x"}
+    ),
+    ("1/2", "float16"): Finding(status="flagged", flags=("undefined",), nulls=("all zeros",), machine={"cpu": "y"}),
+    ("1/3", "given"): Finding(status="unjudged", reason="too large"),
+    ("2/1#1", "given"): Finding(status="clean"),
+    ("2/1#2", "given"): Finding(status="flagged", flags=("stochastic",)),
+    ("2/1#3", "given"): Finding(status="flagged", flags=("stochastic", "constant")),
 }
 
 
 def test_a_quality_file_comes_back_as_it_was_written(tmp_path):
     path = tmp_path / "new" / "quality.json"
-    Quality("kernelbench", "0123", dict(FOUND)).write(path)
+    Quality("kernelbench", "0123", dict(FOUND), {"1/2": "2_Sum"}).write(path)
     read = Quality.read(path)
     assert (read.suite, read.version, read.findings) == ("kernelbench", "0123", FOUND)
-    assert list(read.findings) == ["1/2", "1/3", "1/19", "2/1#1", "2/1#2", "2/1#3"]
+    keys = ["1/2", "1/2", "1/3", "1/19", "2/1#1", "2/1#2", "2/1#3"]
+    assert [key for key, _ in read.findings] == keys
+    assert read.titles == {"1/2": "2_Sum"}
+    assert read.dtypes == ("given", "float16")
     assert [child.name for child in path.parent.iterdir()] == ["quality.json"]
 
 
 def test_one_flawed_variant_flags_the_problem():
     flagged = Quality("kernelbench", "", dict(FOUND)).flagged()
     assert flagged == {"1/2": ("null-candidate", "constant"), "2/1": ("stochastic", "constant")}
+    assert Quality("kernelbench", "", dict(FOUND)).flagged("float16") == {"1/2": ("undefined",)}
 
 
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        (lambda whole: whole.update(format=2), "format"),
+        (lambda whole: whole.update(format=1), "format"),
         (lambda whole: whole.pop("problems"), "problems"),
-        (lambda whole: whole["problems"]["1/2"].update(status="fine"), "fine"),
-        (lambda whole: whole["problems"]["1/2"].update(colour="red"), "colour"),
-        (lambda whole: whole["problems"]["1/2"].pop("flags"), "flags"),
+        (lambda whole: whole["problems"]["1/2"]["given"].update(status="fine"), "fine"),
+        (lambda whole: whole["problems"]["1/2"]["given"].update(colour="red"), "colour"),
+        (lambda whole: whole["problems"]["1/2"].update(float7={}), "float7"),
+        (lambda whole: whole["problems"]["1/2"]["given"].update(machine=9), "index"),
     ],
 )
 def test_a_file_that_is_none_is_refused(tmp_path, change, word):

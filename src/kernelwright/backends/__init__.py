@@ -10,6 +10,7 @@ import pkgutil
 
 from kernelwright.backends._backend import Availability, Backend, Listing, Scope
 from kernelwright.backends._device import usable_gpu, without_device
+from kernelwright.backends._native_sources import native_sources
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
 from kernelwright.backends._sass import KernelCode, plain_name, read_ptx, read_sass
 
@@ -27,6 +28,7 @@ __all__ = [
     "detect",
     "get",
     "names",
+    "native_sources",
     "plain_name",
     "read_ptx",
     "read_sass",

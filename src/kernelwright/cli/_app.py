@@ -7,7 +7,18 @@ import sys
 import typer
 
 from kernelwright import __version__
-from kernelwright.cli import _bench, _demo, _doctor, _eval, _init, _profile, _suites, _suites_audit, _verify
+from kernelwright.cli import (
+    _bench,
+    _demo,
+    _doctor,
+    _eval,
+    _init,
+    _profile,
+    _suites,
+    _suites_audit,
+    _suites_quality,
+    _verify,
+)
 from kernelwright.cli._failure import guarded
 
 app = typer.Typer(
@@ -28,6 +39,7 @@ app.command("demo", help=_demo.HELP)(guarded(_demo.run))
 suites = typer.Typer(pretty_exceptions_enable=False)
 suites.callback(invoke_without_command=True)(guarded(_suites.run))
 suites.command("audit", help=_suites_audit.HELP)(guarded(_suites_audit.run))
+suites.command("quality", help=_suites_quality.HELP)(guarded(_suites_quality.run))
 app.add_typer(suites, name="suites", help=_suites.HELP)
 
 

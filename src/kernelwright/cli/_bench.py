@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -20,13 +21,15 @@ from kernelwright.cli._journal import Journal, Record, key
 from kernelwright.cli._progress import progress
 from kernelwright.cli._selection import check_mode, selected
 from kernelwright.cli._suites import SuiteDirOption
-from kernelwright.judge import InfraError, Judge, OutOfReach, Status, Verdict, fit, source_hash
+from kernelwright.judge import InfraError, Judge, OutOfReach, Prebuild, Status, Verdict, fit, source_hash
 from kernelwright.report import Bench, Fate, Result, attempts, summary_rows, to_csv, to_json, to_markdown
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tasks.suites import Problem, Quality, Solution, Suite, find_solutions
 
 HELP = "Judge a folder of solutions for a suite: correctness, fast_p, means with intervals. Resumable. Exit 0 or 2."
 MOST_FAULTS = 3
+# How Python says that a function takes other arguments, and the judge that a model has other weights.
+_ARGUMENTS = re.compile(r"(__init__|forward)\(\) (takes|missing|got)|do not have the reference's names")
 
 SuiteArgument = Annotated[
     list[str], typer.Argument(help="What to judge: kernelbench, kernelbench:1, kernelbench:1/19.")
@@ -64,7 +67,9 @@ def run(
         console.print(f"[dim]left out, for they answer none of these problems: {len(answers.others)} of the files[/]")
     journal = Journal(folder / "verdicts.jsonl")
     with Judge(limits=limits_from(list(settings.limits)), baselines=settings.baselines) as judge:
-        records = _judged(_Court(judge, settings, journal), problems, answers.found, console)
+        with Prebuild(judge, _unheard(answers.found, journal)) as prebuild:
+            _compile_first(prebuild)
+            records = _judged(_Court(judge, settings, journal, prebuild), problems, answers.found, console)
         context = _context(" ".join(suite), found, settings, judge) | _clean_by(audited)
     bench = _bench(problems, records, settings, audited, context)
     _write(bench, folder)
@@ -89,7 +94,7 @@ def _baselines(text: str) -> tuple[str, ...]:
 
 def _audited(path: Path | None, suite: Suite) -> Quality | None:
     if path is None:
-        return None
+        return Quality.shipped(suite.name, suite.version)
     quality = Quality.read(path)
     if quality.suite != suite.name:
         raise UsageError(f"{path} is about {quality.suite}, not {suite.name}", "give the quality file of this suite")
@@ -116,11 +121,18 @@ def _judged(
     return records
 
 
+def _compile_first(prebuild: Prebuild) -> None:
+    """Where compilers would disturb what is timed."""
+    if not prebuild.beside:
+        with progress("compiling", len(prebuild)) as bar:
+            prebuild.finish(bar.advance)
+
+
 class _Court:
     """Hears the solutions of one problem after the other, and writes down every verdict before it counts."""
 
-    def __init__(self, judge: Judge, settings: _Settings, journal: Journal) -> None:
-        self._judge, self._settings, self._journal = judge, settings, journal
+    def __init__(self, judge: Judge, settings: _Settings, journal: Journal, prebuild: Prebuild) -> None:
+        self._judge, self._settings, self._journal, self._prebuild = judge, settings, journal, prebuild
         self._faults = 0
 
     def hear(self, problem: Problem, solutions: list[Solution]) -> list[Record]:
@@ -151,9 +163,11 @@ class _Court:
 
     def _verdict(self, ready: _Ready, text: str) -> Record:
         try:
-            task, changes = ready.get()
+            task, changes = ready.get(text)
+            self._prebuild.ready(text)
             verdict = self._judge.judge(task, text, timed=self._settings.timed)
         except TaskError as error:
+            ready.refuse(text, error)
             return _refusal(error)
         except OutOfReach as error:
             return _unjudged(error)
@@ -179,6 +193,7 @@ class _Court:
             "baselines": list(self._settings.baselines),
             "limits": list(self._settings.limits),
             "cpu": self._judge.machine["cpu"],
+            "gpu": self._judge.machine["gpu"],
             "date": date.today().isoformat(),
             "speedup": {},
             "flaws": [],
@@ -187,29 +202,35 @@ class _Court:
 
 
 class _Ready:
-    """A task made ready when the first solution asks for it: at one size for all, and refused once for all."""
+    """A task at the size that is judged: one size for all, and refused once for all that are judged in one place."""
 
     def __init__(self, judge: Judge, task: Task, *, fitted: bool) -> None:
         self.task, self._judge, self._fitted = task, judge, fitted
         self._smaller: tuple[Task, list[str]] | None = None
-        self._refusal: TaskError | None = None
+        self._refusals: dict[bool, TaskError] = {}
 
-    def get(self) -> tuple[Task, list[str]]:
-        if self._refusal is not None:
-            raise self._refusal
-        try:
-            if self._smaller is None:
-                fits = fit(self._judge, self.task, seconds=FIT_SECONDS) if self._fitted else (self.task, [])
-                self._judge.prepare(fits[0])
-                self._smaller = fits
-        except TaskError as error:
-            self._refusal = error
-            raise
+    def get(self, text: str) -> tuple[Task, list[str]]:
+        """The task for this candidate, and in words what was changed. Raises what an earlier one met."""
+        refusal = self._refusals.get(self._judge.belongs_on_device(text))
+        if refusal is not None:
+            raise refusal
+        if self._smaller is None:
+            fits = fit(self._judge, self.task, seconds=FIT_SECONDS) if self._fitted else (self.task, [])
+            self._smaller = fits
         return self._smaller
+
+    def refuse(self, text: str, error: TaskError) -> None:
+        self._refusals[self._judge.belongs_on_device(text)] = error
 
     def close(self) -> None:
         if self._smaller is not None:
             self._judge.forget(self._smaller[0])
+
+
+def _unheard(solutions: Iterable[Solution], journal: Journal) -> list[str]:
+    """Texts of which no verdict is known."""
+    texts = [_text(solution.path) for solution in solutions]
+    return [text for text in texts if not journal.has_heard(source_hash(text))]
 
 
 def _text(path: Path) -> str:
@@ -224,10 +245,17 @@ def _told(verdict: Verdict) -> Record:
     return {
         "fate": str(_fate(verdict)),
         "status": str(verdict.status),
-        "message": verdict.message,
+        "message": verdict.message + _misplaced(verdict),
         "speedup": verdict.speedup,
         "verdict": verdict.to_json(),
     }
+
+
+def _misplaced(verdict: Verdict) -> str:
+    """What a person should look at first where a solution does not even take what the problem gives it."""
+    if verdict.accepted or not _ARGUMENTS.search(verdict.message):
+        return ""
+    return " (is it a solution for another problem? its file name says for which)"
 
 
 def _fate(verdict: Verdict) -> Fate:

@@ -15,7 +15,7 @@ Record = dict[str, Any]
 Key = tuple[Any, ...]
 
 # What makes two judgements the same one.
-_IDENTITY = ("problem", "variant", "task", "candidate", "fit", "timed", "cpu")
+_IDENTITY = ("problem", "variant", "task", "candidate", "fit", "timed", "cpu", "gpu")
 
 
 def key(record: Record) -> Key:
@@ -31,6 +31,10 @@ class Journal:
 
     def get(self, wanted: Key) -> Record | None:
         return self._known.get(wanted)
+
+    def has_heard(self, candidate: str) -> bool:
+        """Whether there is a verdict on this candidate, on whatever task."""
+        return any(record["candidate"] == candidate for record in self._known.values())
 
     def append(self, record: Record) -> None:
         """Writes the record and has it reach the disk."""

@@ -7,10 +7,12 @@ Knows tasks and candidates. Does not know that a search exists.
 """
 
 from kernelwright.judge import certificate
+from kernelwright.judge._examine import Examination, examine
 from kernelwright.judge._fit import fit
 from kernelwright.judge._judge import BASELINES, Judge
 from kernelwright.judge._limits import Limits, available_memory, limit_names
 from kernelwright.judge._machine import describe as machine
+from kernelwright.judge._prebuild import Prebuild
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Isolation
 from kernelwright.judge._profile import Profile, profile
@@ -20,17 +22,20 @@ from kernelwright.judge._verdict import Verdict, source_hash
 __all__ = [
     "ACCEPTED",
     "BASELINES",
+    "Examination",
     "InfraError",
     "Isolation",
     "Judge",
     "Limits",
     "OutOfReach",
+    "Prebuild",
     "Prepared",
     "Profile",
     "Status",
     "Verdict",
     "available_memory",
     "certificate",
+    "examine",
     "fit",
     "limit_names",
     "machine",

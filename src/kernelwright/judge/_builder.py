@@ -35,7 +35,7 @@ class Builder:
         start = time.perf_counter()
         source = _source(request)
         try:
-            path = self._cache.get(source, self._build)
+            path = self.compile(source)
             fd = _sealed(path)
             self._note(os.fstat(fd).st_ino, path)
             return {"op": "built"}, (fd,)
@@ -47,6 +47,10 @@ class Builder:
         finally:
             self.seconds += time.perf_counter() - start
 
+    def compile(self, source: native.Source) -> Path:
+        """The library of a text, compiled now if it never was."""
+        return self._cache.get(source, self._build)
+
     def _note(self, inode: int, path: Path) -> None:
         """Remembers what was handed out; more than any living worker can hold need not be kept."""
         self.served.pop(inode, None)
@@ -56,6 +60,7 @@ class Builder:
 
     def _build(self, source: native.Source, target: Path) -> None:
         self.builds += 1
+        native.expect(source)
         worker = self._worker()
         library = os.memfd_create("library")
         try:
@@ -106,8 +111,8 @@ class Builder:
 
 
 def _toolkits() -> tuple[str, ...]:
-    """Compilers that lie outside the system's own directories, ours among them."""
-    folders = (native.toolkit_folder(), native.tools_dir())
+    """Compilers that lie outside the system's own directories, ours among them, and headers compiled before."""
+    folders = (native.toolkit_folder(), native.tools_dir(), native.headers_dir())
     return tuple(str(folder.resolve()) for folder in folders if folder and folder.is_dir())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 from kernelwright import native
@@ -31,6 +32,6 @@ def library(text: Path) -> Path | None:
 
 def _compile(command: list[str], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(f".{os.getpid()}")
+    fresh = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     if subprocess.run([*command, "-o", str(fresh)], capture_output=True, check=False).returncode == 0:
         os.replace(fresh, path)

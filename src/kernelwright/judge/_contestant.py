@@ -68,8 +68,12 @@ class Contestant:
         interpret: bool = False,
         mute: bool = False,
         only_build: bool = False,
+        at_leisure: bool = False,
     ) -> None:
-        """`interpret`: its kernels run in Triton's interpreter. `only_build`: it is imported and never called."""
+        """`interpret`: its kernels run in Triton's interpreter. `only_build`: it is imported and never called.
+
+        `at_leisure`: it is told to load, and is ready after `loaded`; others can load meanwhile.
+        """
         self._prepared, self._limits, self._source = prepared, limits, source
         self._deadline = time.monotonic() + limits.total_s
         self.worker = self._fork(template)
@@ -87,7 +91,9 @@ class Contestant:
             if only_build:
                 self.ask({"op": "import", "source": source}, timeout=limits.load_s)
             else:
-                self._load()
+                self._begin_load()
+                if not at_leisure:
+                    self.loaded()
         except BaseException:
             self.close()
             raise
@@ -97,7 +103,7 @@ class Contestant:
 
     # Loading
 
-    def _load(self) -> None:
+    def _begin_load(self) -> None:
         order = {
             "op": "load",
             "source": self._source,
@@ -106,7 +112,13 @@ class Contestant:
             "interpret": self._interpret,
             "mute": self._mute,
         }
-        answer = self.ask(order, timeout=self._limits.load_s)
+        with self.judged():
+            self.worker.say(order)
+
+    def loaded(self) -> None:
+        """Waits until it is loaded; its weights are then the reference's."""
+        with self.judged():
+            answer = self.check_answer(self.worker.answer(timeout=self._left(self._limits.load_s)))
         self._compare_weights(answer.get("weights"))
         self.give_weights()
 
@@ -284,7 +296,8 @@ class Contestant:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             kind, same, words = "nonsense", False, "nonsense"
         if kind:
-            raise Rejection(Status.WRONG_STRUCTURE, f"returns a {kind} where the reference returns a plain tensor")
+            message = f"returns a {kind} where the reference returns a plain tensor, on the device of its inputs"
+            raise Rejection(Status.WRONG_STRUCTURE, message)
         if not same:
             raise Rejection(Status.WRONG_STRUCTURE, f"returns {words} where the reference returns {outline(theirs)}")
 

@@ -26,7 +26,7 @@ from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._machine_code import Code
 from kernelwright.judge._placement import Attention
-from kernelwright.judge._process import Answer, Worker
+from kernelwright.judge._process import Answer, Worker, on_core
 from kernelwright.judge._sandbox import SYSTEM, python_directories
 from kernelwright.judge._status import Rejection, Status
 
@@ -46,13 +46,16 @@ SYSTEM_CALL = {"x86_64": b"\x0f\x05", "aarch64": b"\x01\x00\x00\xd4"}
 STACK_WORDS, DEEP_WORDS = 128, 1024
 
 ENOUGH, FEW, MANY = 30, 8, 1000
-# What torch itself may take in a call for making tensors and finding functions, before it counts as work.
-GLUE_SECONDS, GLUE_SHARE = 5.5e-5, 0.02
+# What torch itself may take in a call for making tensors and finding functions, before it counts as work: little unless
+# it was measured with the candidate's kernels switched off; then that, up to so many samples a call.
+GLUE_SECONDS, MOST_GLUE, GLUE_SHARE = 1e-5, 0.4, 0.02
 TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 128
 # Pauses between looks grow: a short call is seen at all, a long one is not slowed down.
-LONGEST_PAUSE, PAUSE_GROWTH = 1e-4, 1.15
+LONGEST_PAUSE, PAUSE_GROWTH = 3e-5, 1.15
 JOURNEYS = 16
+# A thread that was stopped and let go again has run for a moment by that alone.
+STEP_NANOSECONDS = 4000
 RECORDED_CALLS, TIMED_CALLS = 2, 3
 SECONDS, MOST_SECONDS = 0.8, 2.0
 GEMM = frozenset(
@@ -91,6 +94,19 @@ DRIVER_MATHS = ("libocl_svml",)
 MATHS = ("libm.so", "libm-", "libmvec")
 
 
+@dataclass(frozen=True)
+class Glue:
+    """What torch does in a call of a candidate whose kernels are switched off: samples a call, and how sure that is."""
+
+    rate: float
+    variance: float
+
+    @classmethod
+    def of(cls, seen: Coverage) -> Glue:
+        rate = (seen.glue + seen.library) / max(1, seen.calls)
+        return cls(min(rate, MOST_GLUE), (seen.glue + seen.library + 1) / max(1, seen.calls) ** 2)
+
+
 @dataclass
 class Coverage:
     """Samples by owner, and the torch operators that ran during one recorded call."""
@@ -104,6 +120,8 @@ class Coverage:
     operator_seconds: dict[str, float] = field(default_factory=dict)
     call_seconds: float = 0.0
     libraries: dict[str, int] = field(default_factory=dict)
+    calls: int = 0
+    mere_glue: Glue | None = None
 
     @property
     def share(self) -> float:
@@ -122,7 +140,12 @@ class Coverage:
 
     def doubt(self) -> float:
         """How much more of the time may be its own than the samples show: two standard errors."""
-        return 2 * math.sqrt(self.own + 1) / self.running * self.call_seconds if self.seen >= FEW else 0.0
+        if self.seen < FEW:
+            return 0.0
+        uncertain = self.own + 1.0
+        if self.mere_glue is not None:
+            uncertain += self.glue + self.mere_glue.variance * self.calls**2
+        return 2 * math.sqrt(uncertain) / self.running * self.call_seconds
 
     @property
     def seen(self) -> float:
@@ -142,8 +165,12 @@ class Coverage:
         if self.seen < FEW:
             return rest if self.own or not everything else 0.0, everything - excused
         each = self.call_seconds / self.running
-        unrecorded = each * self.glue - everything - GLUE_SECONDS
+        unrecorded = each * self.glue - everything - self._forgivable(each)
         return min(rest, each * self.own), everything - excused + max(0.0, unrecorded) + each * self.library
+
+    def _forgivable(self, each: float) -> float:
+        """What making tensors takes in a call: measured, or so little that it need not be."""
+        return GLUE_SECONDS if self.mere_glue is None else each * self.calls * self.mere_glue.rate
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -180,13 +207,20 @@ class Observer:
         """Whether too little was seen to say whose work it is, or what was seen speaks for the libraries."""
         return self.coverage.seen < ENOUGH or self.coverage.own < self.coverage.seen / 2
 
+    def excuse(self, silent: Contestant, trial: Trial) -> None:
+        """Watches the candidate with its kernels switched off: what torch does then is no work of theirs."""
+        other = Observer(self._journey_glue)
+        other.check(silent, trial)
+        self.coverage.mere_glue = Glue.of(other.coverage)
+
     def forget_samples(self) -> None:
-        self.coverage = replace(self.coverage, own=0, library=0, glue=0, other=0, waiting=0, libraries={})
+        self.coverage = replace(self.coverage, own=0, library=0, glue=0, other=0, waiting=0, libraries={}, calls=0)
 
     def watch(self, contestant: Contestant) -> Answer:
         """One call, its inputs laid, with the threads looked at while it runs."""
         owners = _Owners(contestant.worker.pid, contestant.libraries, contestant.codes)
         before = self.coverage.glue
+        self.coverage.calls += 1
         with contestant.judged():
             _sample(contestant.worker, "go", owners, self.coverage)
             self.coverage.glue = max(before, self.coverage.glue - self._journey_glue)
@@ -217,7 +251,7 @@ def places(worker: Worker, op: str = "go") -> Iterator[Place]:
         worker.begin(op)
         longest = LONGEST_PAUSE
         while not worker.answered():
-            time.sleep(random.uniform(2e-5, longest))
+            time.sleep(random.uniform(0, longest))
             longest *= PAUSE_GROWTH
             yield from tracer.look()
 
@@ -264,6 +298,7 @@ class _Tracer:
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._threads: list[int] = []
+        self._ran: dict[int, int] = {}
         self._machine = os.uname().machine
 
     def __enter__(self) -> _Tracer:
@@ -283,15 +318,24 @@ class _Tracer:
                 _ptrace(PTRACE_DETACH, thread)
 
     def look(self) -> list[Place]:
-        """Where each thread stands now, those begun since the last look among them."""
+        """Where each thread stands now, those begun since the last look among them.
+
+        One that has not had a core since then stands where it stood, and that says nothing new.
+        """
         with contextlib.suppress(OSError):
             self._seize_new()
         places = []
         for thread in self._threads:
             if self._stop(thread):
-                places.append(self._place(thread))
+                if self._has_run(thread):
+                    places.append(self._place(thread))
                 _ptrace(PTRACE_CONT, thread)
         return places
+
+    def _has_run(self, thread: int) -> bool:
+        before, now = self._ran.get(thread, 0), on_core(self._pid, thread)
+        self._ran[thread] = now
+        return now == 0 or now - before > STEP_NANOSECONDS
 
     def _stop(self, thread: int) -> bool:
         if _ptrace(PTRACE_INTERRUPT, thread) != 0:

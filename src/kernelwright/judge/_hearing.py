@@ -6,7 +6,7 @@ import ast
 import hashlib
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from kernelwright import backends, native
@@ -301,13 +301,25 @@ class Hearing:
         return self._judge.start(self._prepared, self._source, interpret=self._interpreted, mute=True)
 
     def _judge_work_patiently(self) -> None:
-        """On a busy machine samples mislead: before libraries are blamed, a new process is watched again."""
-        for _ in range(SECOND_LOOKS):
+        """On a busy machine samples mislead: before libraries are blamed it is watched again, first without kernels."""
+        for look_closer in (self._watch_muted, *[self._look_again] * SECOND_LOOKS):
             try:
                 return self._judge_work()
             except Rejection:
-                self._look_again()
+                look_closer()
         return self._judge_work()
+
+    def _watch_muted(self) -> None:
+        """How much of torch's time is spent around its kernels, not for them. Known for all looks to come."""
+        if any(observer.coverage.mere_glue for observer in self._observers.values()):
+            return
+        with suppress(Rejection):  # a candidate that cannot live without its kernels is given no such excuse
+            silent = self._start_muted()
+            try:
+                for case in self._prepared.task.cases:
+                    self._observers[case.name].excuse(silent, self._first_trial(case))
+            finally:
+                silent.close()
 
     def _look_again(self) -> None:
         contestant = self._start()

@@ -65,8 +65,8 @@ class Judge:
         self._template = Template(
             limits=self.limits, allocator=_compiled.library(_compiled.ALLOCATOR), bubblewrap=bubblewrap
         )
-        cache = native.BuildCache(native.cache_dir() / "build")
-        self._builder = Builder(self._template, limits=self.limits, cache=cache)
+        self.build_cache = native.BuildCache(native.cache_dir() / "build")
+        self._builder = Builder(self._template, limits=self.limits, cache=self.build_cache)
         self._prepared: dict[str, Prepared] = {}
         self._device = device
         self._workshop: Workshop | None = None
@@ -149,7 +149,7 @@ class Judge:
         return _sanitizer.sanitize(self, task, source, verdict) if self._sanitize and verdict.accepted else verdict
 
     def belongs_on_device(self, source: str) -> bool:
-        """Whether this candidate is judged on a device here."""
+        """Whether this candidate is judged on the device here, and not on the processor."""
         if self._device is not None:
             return True
         return backends.get(backends.detect(source)).for_device and backends.usable_gpu() is not None

@@ -17,6 +17,7 @@ def describe() -> dict[str, Any]:
     return {
         "cpu": _cpu_name(),
         "cores": len(os.sched_getaffinity(0)),
+        "gpu": here.name if (here := native.gpu()) else "absent",
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         "kernel": platform.release(),
         "python": sys.version.split()[0],

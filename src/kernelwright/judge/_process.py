@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -96,6 +97,7 @@ class Template:
         )
         theirs.close()
         self._channel = ours
+        self._asking = threading.Lock()  # builds are begun beside a judgement
         self._spares: dict[tuple[str, Cage | None], list[tuple[Channel, Channel]]] = {}
         self._buffers: dict[str, dict[int, Array]] = {}
         self.isolation = self._greet(bool(wrap))
@@ -140,7 +142,8 @@ class Template:
             "output_bytes": self.limits.output_bytes,
         }
         try:
-            self._channel.send(request, (theirs.fileno(), supervisor.fileno()))
+            with self._asking:
+                self._channel.send(request, (theirs.fileno(), supervisor.fileno()))
         except Closed as error:
             raise InfraError("the worker template is gone") from error
         finally:
@@ -238,6 +241,10 @@ class Worker:
         """Asks for something whose answer is fetched later."""
         self.thaw()
         self._talk.send(message)
+
+    def answer(self, *, timeout: float) -> Message:
+        """The answer to what was said before."""
+        return self._await(timeout)
 
     def answer_fds(self, *, timeout: float) -> tuple[Message, list[int]]:
         return self._talk.receive_fds(timeout)
@@ -398,7 +405,7 @@ class Worker:
 
     def queued_seconds(self) -> float:
         """How long its threads have stood in line for a core so far, by the kernel's count."""
-        waits = (_schedstat(f"/proc/{self.pid}/task/{thread}/schedstat") for thread in self._thread_numbers())
+        waits = (_schedstat(f"/proc/{self.pid}/task/{thread}/schedstat", 1) for thread in self._thread_numbers())
         return sum(waits) / 1e9
 
     def _thread_states(self) -> list[str]:
@@ -463,11 +470,15 @@ def _stat(path: str, field: int) -> str:
         return ""
 
 
-def _schedstat(path: str) -> int:
-    """Nanoseconds a thread has waited for a core; 0 once it is gone, or where the kernel does not tell."""
+def on_core(pid: int, thread: int) -> int:
+    """Nanoseconds a thread has had a core; 0 once it is gone, or where the kernel does not tell."""
+    return _schedstat(f"/proc/{pid}/task/{thread}/schedstat", 0)
+
+
+def _schedstat(path: str, field: int) -> int:
     try:
         with open(path, encoding="ascii") as file:
-            return int(file.read().split()[1])
+            return int(file.read().split()[field])
     except (OSError, IndexError):
         return 0
 

@@ -29,7 +29,7 @@ class Reference:
     """One task's reference in a worker of its own, and compiled ones beside it where asked for."""
 
     def __init__(self, template: Template, task: Task, *, seed: int) -> None:
-        self.task, self._template = task, template
+        self.task, self._template, self._seed = task, template, seed
         self.stage: Stage | None = None
         self.worker = self._start()
         self._compiled: dict[str, Worker] = {}
@@ -188,7 +188,7 @@ class Reference:
         """The reference under torch.compile, in a process of its own."""
         if mode not in self._compiled:
             worker = self._start()
-            self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": 0})
+            self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": self._seed})
             assert self._weights is not None
             self._ask(worker, {"op": "weights", "seed": self._weights[0], "touch": False})
             self._ask(worker, {"op": "compile", "mode": mode})

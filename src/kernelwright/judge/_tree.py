@@ -23,7 +23,13 @@ def encode(value: Any, is_tensor: Callable[[Any], bool], leaves: list[Any]) -> T
     if isinstance(value, dict):
         pairs = [[str(key), encode(item, is_tensor, leaves)] for key, item in value.items()]
         return {"t": "dict", "items": pairs}
-    return {"t": "foreign", "type": type(value).__name__}
+    return {"t": "foreign", "type": _named(value)}
+
+
+def _named(value: Any) -> str:
+    """Its type and, for what lies on a device, which: a tensor is foreign where it does not belong."""
+    place = getattr(value, "device", None)
+    return type(value).__name__ if place is None else f"{type(value).__name__} on {place}"
 
 
 def decode(tree: Tree, leaves: Sequence[Any]) -> Any:

@@ -13,11 +13,12 @@ and imports no framework until a tensor is passed.
 from kernelwright.native._build_cache import BuildCache, build_key, cache_dir
 from kernelwright.native._builder import set_builder
 from kernelwright.native._compile import compile_source
-from kernelwright.native._cpp import cpp
+from kernelwright.native._cpp import cpp, expect
 from kernelwright.native._cuda import cuda
 from kernelwright.native._cuda_library import CudaLibrary
 from kernelwright.native._errors import CompileError, CudaError, NativeCallError, SyclError, ToolchainError
 from kernelwright.native._gpu import Gpu, gpu
+from kernelwright.native._headers import headers_dir
 from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
 from kernelwright.native._nvcc import architecture, chosen_architecture, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
@@ -50,7 +51,9 @@ __all__ = [
     "cpp",
     "cpu_identity",
     "cuda",
+    "expect",
     "gpu",
+    "headers_dir",
     "install_command",
     "mute",
     "nvcc",

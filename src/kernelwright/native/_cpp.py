@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
+from kernelwright.native import _headers
 from kernelwright.native._flags import check_flags
 from kernelwright.native._language import OUTPUT, Language, register
 from kernelwright.native._library import Library, load
@@ -38,12 +39,19 @@ def cpp(text: str, flags: Sequence[str] | str = ()) -> Library:
 def _commands(source: Source) -> list[list[str]]:
     check_flags(source.flags)
     compiler = str(toolchain().path)
+    flags = (*COMPILE, *source.flags)
     # Two steps, so that the author's flags never reach the linker: linking with -ffast-math adds start-up
     # code that flushes subnormals to zero in the whole process, PyTorch included.
     return [
-        [compiler, *COMPILE, *source.flags, "-c", "kernel.cpp", "-o", "kernel.o"],
+        [compiler, *flags, *_headers.options(source.text, flags), "-c", "kernel.cpp", "-o", "kernel.o"],
         [compiler, *LINK, "kernel.o", "-o", OUTPUT],
     ]
+
+
+def expect(source: Source) -> None:
+    """Says that a text is about to be compiled: what many texts begin with is compiled once for all."""
+    if source.language == "cpp" and not source.flags:
+        _headers.met(source.text, COMPILE)
 
 
 def _identity() -> str:

@@ -11,10 +11,11 @@ LONGEST_NAME = 96
 
 @dataclass(frozen=True)
 class Gpu:
-    """The first GPU: its name and its compute capability, (9, 0) for Hopper."""
+    """The first GPU: its name, its compute capability, (9, 0) for Hopper, and its memory."""
 
     name: str
     capability: tuple[int, int]
+    memory_bytes: int = 0
 
 
 @functools.cache
@@ -36,9 +37,11 @@ def _first(driver: Any) -> Gpu | None:
     device = ctypes.c_void_p()
     major, minor = ctypes.c_int(), ctypes.c_int()
     name = ctypes.create_string_buffer(LONGEST_NAME)
+    memory = (ctypes.c_ulonglong * 3)()  # all of it, what is free, what is used
     failed = (
         driver.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device))
         or driver.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor))
         or driver.nvmlDeviceGetName(device, name, LONGEST_NAME)
+        or driver.nvmlDeviceGetMemoryInfo(device, memory)
     )
-    return None if failed else Gpu(name.value.decode(errors="replace"), (major.value, minor.value))
+    return None if failed else Gpu(name.value.decode(errors="replace"), (major.value, minor.value), memory[0])

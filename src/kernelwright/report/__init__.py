@@ -15,11 +15,13 @@ from kernelwright.report._metrics import (
     kept,
     pass_at,
 )
+from kernelwright.report._quality_page import Audited, quality_page
 from kernelwright.report._tables import rows, summary_rows, to_csv, to_json, to_markdown
 
 __all__ = [
     "THRESHOLDS",
     "Attempt",
+    "Audited",
     "Bench",
     "Estimate",
     "Fate",
@@ -34,6 +36,7 @@ __all__ = [
     "geometric_mean",
     "kept",
     "pass_at",
+    "quality_page",
     "rows",
     "summarise",
     "summary_rows",

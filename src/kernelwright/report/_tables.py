@@ -11,6 +11,7 @@ from typing import Any
 
 from kernelwright.report._attempt import Fate
 from kernelwright.report._bench import Bench, Result, Speed, Summary, summarise
+from kernelwright.report._markdown import escaped, markdown_table
 from kernelwright.report._metrics import Estimate
 
 FORMAT = 1
@@ -148,8 +149,8 @@ def _times(estimate: Estimate | None) -> str:
 
 def to_markdown(bench: Bench) -> str:
     heading, table = summary_rows(bench)
-    parts = [f"# {bench.context.get('selection', 'Bench')}", _context(bench.context), _markdown(heading, table)]
-    parts += [_EXPLANATION, "## By problem", _markdown(*_problem_table(bench))]
+    parts = [f"# {bench.context.get('selection', 'Bench')}", _context(bench.context), markdown_table(heading, table)]
+    parts += [_EXPLANATION, "## By problem", markdown_table(*_problem_table(bench))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -163,7 +164,7 @@ def _context(context: Mapping[str, Any]) -> str:
     lines = []
     for key, value in context.items():
         text = ", ".join(f"{name} {part}" for name, part in value.items()) if isinstance(value, Mapping) else str(value)
-        lines.append(f"- {key}: {_escaped(text)}")
+        lines.append(f"- {key}: {escaped(text)}")
     return "\n".join(lines)
 
 
@@ -183,12 +184,3 @@ def _problem_cells(row: Mapping[str, Any], baselines: tuple[str, ...]) -> list[s
 def _ratio(row: Mapping[str, Any], name: str) -> str:
     value = row[f"speedup_{name}"]
     return "" if value is None else f"{value:.2f}x [{row[f'low_{name}']:.2f}, {row[f'high_{name}']:.2f}]"
-
-
-def _markdown(heading: list[str], table: list[list[str]]) -> str:
-    lines = [heading, ["---"] * len(heading), *table]
-    return "\n".join("| " + " | ".join(_escaped(cell) for cell in line) + " |" for line in lines)
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

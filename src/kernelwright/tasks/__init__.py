@@ -7,6 +7,7 @@ Importing this package loads neither torch nor pydantic; what needs them loads t
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.tasks._case import DEFAULT_FAMILIES, FAMILIES, Case
+from kernelwright.tasks._dtype import FLOATS, GIVEN, in_dtype
 from kernelwright.tasks._error import TaskError
 from kernelwright.tasks._fit import Shrunk, shrink
 from kernelwright.tasks._flaws import FLAWS
@@ -24,6 +25,8 @@ __all__ = [
     "DTYPES",
     "FAMILIES",
     "FLAWS",
+    "FLOATS",
+    "GIVEN",
     "LAYOUTS",
     "LIBRARIES",
     "MODES",
@@ -35,6 +38,7 @@ __all__ = [
     "Task",
     "TaskError",
     "draw_input",
+    "in_dtype",
     "input_bytes",
     "load_task",
     "shrink",

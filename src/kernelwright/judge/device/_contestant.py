@@ -54,7 +54,7 @@ class DeviceContestant(Contestant):
         """Has a call made whose result nobody looks at, while something else goes on: compilers take their time."""
         self.stage_calls([self._prepared.warming_call(trial.inputs)])
         with self.judged():
-            self.worker.begin()
+            self.worker.begin("warm")
 
     def end_warming(self) -> None:
         with self.judged():
@@ -125,11 +125,18 @@ class DeviceContestant(Contestant):
             raise Rejection(Status.TAMPER, "names memory for its result that cannot be read", stage=self.stage_name)
 
     def measure(
-        self, trial: DeviceTrial, result: Answer, reduction: float, *, index: int = 0, like: Message | None = None
+        self,
+        trial: DeviceTrial,
+        result: Answer,
+        reduction: float,
+        *,
+        index: int = 0,
+        like: Message | None = None,
+        brief: bool = False,
     ) -> tuple[list[Message], bool]:
         """What the referee finds: for every output how much of the budget is used, and whether it wrote beyond.
 
-        `index`: of which of the calls staged last this is the result.
+        `index`: of which of the calls staged last this is the result. `brief`: where it is wrong, not what is.
         """
         self.show_blocks([result])
         order = {
@@ -141,8 +148,12 @@ class DeviceContestant(Contestant):
             "leaves": result.leaves,
             "reduction": reduction,
             "guarded": self._guarded,
+            "brief": brief,
         }
         answer = self._prepared.ask(order)
+        if not answer["sound"]:
+            self._prepared.skip(trial.label)
+            return [], False
         return answer["outputs"], answer["strayed"]
 
     def let_go(self) -> None:
@@ -168,9 +179,9 @@ class DeviceContestant(Contestant):
             raise Rejection(Status.TAMPER, message, stage=self.stage_name)
 
     def close(self) -> None:
+        self.let_go()  # while the process still holds its memory: then letting go costs nothing
         self._prepared.detach(self.worker)
         super().close()
-        self.let_go()
 
 
 class Profiled(DeviceContestant):

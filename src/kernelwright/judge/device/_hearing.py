@@ -49,9 +49,9 @@ class DeviceHearing(Hearing):
                     contestant.close()
             self._prepared.workshop.open_ahead(AHEAD)
 
-    def _begin(self, kind: type[DeviceContestant] = DeviceContestant, *, mute: bool = False) -> DeviceContestant:
+    def _begin(self, kind: type[DeviceContestant] = DeviceContestant, **how: bool) -> DeviceContestant:
         judge = self._judge
-        return kind(judge.template, self._prepared, judge.builder, self._source, limits=judge.limits, mute=mute)
+        return kind(judge.template, self._prepared, judge.builder, self._source, limits=judge.limits, **how)
 
     def _start(self) -> Contestant:
         stage = self._stage
@@ -72,9 +72,10 @@ class DeviceHearing(Hearing):
         """While it is checked in one process it is loaded, and what it compiles is compiled, in those to be timed."""
         with self._during("load", "load"):
             if self._timed:
-                self._waiting = [self._begin() for _ in range(BLOCKS)]
-            self._watched = self._begin(Profiled)
+                self._waiting = [self._begin(at_leisure=True) for _ in range(BLOCKS)]
+            self._watched = self._begin(Profiled, at_leisure=True)
             for waiting in (*self._waiting, self._watched):
+                waiting.loaded()
                 waiting.begin_warming(self._prepared.trials[0])  # type: ignore[arg-type]
         super()._check(contestant)
 

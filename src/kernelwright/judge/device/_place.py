@@ -73,25 +73,32 @@ class Workshop:
 
     def open_ahead(self, number: int) -> None:
         """Has candidates' workers made ready up to this number, and one whose kernels can be seen."""
-        self._opening += [self._begin(profiler=False) for _ in range(number - len(self._opening))]
-        self._profiling += [self._begin(profiler=True) for _ in range(1 - len(self._profiling))]
+        missing, unwatched = max(0, number - len(self._opening)), 1 - len(self._profiling)
+        cage = self._cage()
+        self._template.fork_ahead(CANDIDATE, missing + unwatched, cage=cage)
+        self._opening += [self._begin(cage, profiler=False) for _ in range(missing)]
+        self._profiling += [self._begin(cage, profiler=True) for _ in range(unwatched)]
 
-    def _begin(self, *, profiler: bool) -> Worker:
-        worker = self._template.fork(CANDIDATE, cage=self._cage())
+    def _begin(self, cage: Cage, *, profiler: bool) -> Worker:
+        worker = self._template.fork(CANDIDATE, cage=cage)
         worker.say(self.place.order(own_allocator=True, profiler=profiler, triton=self.triton))
         return worker
 
     def candidate(self, *, profiler: bool = False) -> Worker:
         self.open_ahead(1)
-        return self._opened((self._profiling if profiler else self._opening).pop(0))
+        return self.opened((self._profiling if profiler else self._opening).pop(0))
 
     def referee(self, memory_bytes: int, *, own_allocator: bool = False) -> Worker:
+        return self.opened(self.begin_referee(memory_bytes, own_allocator=own_allocator))
+
+    def begin_referee(self, memory_bytes: int, *, own_allocator: bool = False) -> Worker:
+        """One that opens the device while something else goes on; ready after `opened`."""
         cage = Cage(namespaces=False, memory_bytes=memory_bytes, disk_bytes=NO_LIMIT, programs=True)
         worker = self._template.fork(REFEREE, cage=replace(cage, devices=self.place.nodes))
         worker.say(self.place.order(own_allocator=own_allocator))
-        return self._opened(worker)
+        return worker
 
-    def _opened(self, worker: Worker) -> Worker:
+    def opened(self, worker: Worker) -> Worker:
         try:
             answer, _ = worker.answer_fds(timeout=OPEN_SECONDS)
         except ChannelError as error:

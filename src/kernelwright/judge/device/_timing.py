@@ -34,8 +34,9 @@ from kernelwright.tasks import Case
 BLOCKS = 3
 WARM_CALLS = 3
 GO_SECONDS, MOST_CALLS = 4e-3, 32
-# Of calls that are long by themselves fewer are needed: little beside them is measured.
-FEW_ROUNDS, MANY_ROUNDS = 4, 10
+# Calls that are long by themselves are made one to a go, and fewer of them: little beside them is measured.
+LONG_SECONDS = 1e-3
+FEW_ROUNDS, MANY_ROUNDS = 5, 10
 FULLY_VERIFIED = 1 / 4
 # How much less than recorded a timed call may take: clocks differ from moment to moment.
 SAME_SHARE, SAME_SECONDS = 0.6, 2e-5
@@ -135,8 +136,10 @@ def same_work(timing: CaseTiming, busy: float) -> None:
 
 def _plan(mine: float, theirs: list[float], slots: int) -> tuple[int, int]:
     """How many calls a go, how many rounds a block: fixed before the first is timed."""
-    calls = max(1, min(MOST_CALLS, slots, math.ceil(GO_SECONDS / max(mine, *theirs))))
-    return calls, FEW_ROUNDS if calls == 1 else MANY_ROUNDS
+    longest = max(mine, *theirs)
+    if min(mine, *theirs) >= LONG_SECONDS:
+        return 1, FEW_ROUNDS
+    return max(1, min(MOST_CALLS, slots, math.ceil(GO_SECONDS / longest))), MANY_ROUNDS
 
 
 class _Block:

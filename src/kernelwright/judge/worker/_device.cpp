@@ -135,6 +135,11 @@ void unmake(const Block &block) {
     driver().release(block.handle);
 }
 
+void give_back() {
+    for (auto &entry : kept) unmake(entry.second);
+    kept.clear();
+}
+
 const Block *containing(Pointer address) {
     auto after = living.upper_bound(address);
     if (after == living.begin()) return nullptr;
@@ -157,8 +162,7 @@ void *device_make(ptrdiff_t size, int device, Stream stream) {
         block.given = size;
         kept.erase(again);
     } else if (!make(block)) {
-        for (auto &entry : kept) unmake(entry.second);
-        kept.clear();
+        give_back();
         if (!make(block)) return nullptr;
     }
     if (guarding) driver().fill(block.base, FRESH, block.mapped, stream);
@@ -191,6 +195,12 @@ void device_collect() {
     std::lock_guard<std::mutex> held(lock);
     for (auto &block : dead) unmake(block);
     dead.clear();
+}
+
+// What is kept for reuse is given back to the driver; nothing may still be running.
+void device_release() {
+    std::lock_guard<std::mutex> held(lock);
+    give_back();
 }
 
 void device_guard(int on) { guarding = on != 0; }

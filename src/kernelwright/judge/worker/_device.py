@@ -18,7 +18,7 @@ import torch
 
 from kernelwright.judge.worker._tensors import DTYPES, span
 
-MOST_SHARE = 0.45
+MOST_SHARE = 0.55
 FAULTS = {
     700: "an illegal memory access",
     702: "a launch ran too long",
@@ -57,6 +57,7 @@ class Device(Protocol):
     def total_bytes(self) -> int: ...
     def release(self) -> None: ...
     def bytes_at(self, address: int, nbytes: int) -> torch.Tensor: ...
+    def have_alone(self) -> None: ...
 
 
 def tensor_at(device: Device, address: int, leaf: dict[str, Any]) -> torch.Tensor:
@@ -76,10 +77,13 @@ class Cuda:
     def __init__(self, library: Path, *, own_allocator: bool) -> None:
         self._library = ctypes.CDLL(str(library))
         self._library.device_import.restype = self._library.device_make.restype = ctypes.c_uint64
+        self._own_allocator = own_allocator
         if own_allocator:
             allocator = torch.cuda.memory.CUDAPluggableAllocator(str(library), "device_allocate", "device_free")
             torch.cuda.memory.change_current_allocator(allocator)
         if not own_allocator:
+            # Answers in double beside inputs in single leave holes that nothing fits, unless segments can grow.
+            torch._C._accelerator_setAllocatorSettings("expandable_segments:True")
             torch.cuda.set_per_process_memory_fraction(MOST_SHARE)  # others need room beside the oracle
         torch.zeros(1, device="cuda")  # makes the context
         self.synchronize()
@@ -137,12 +141,21 @@ class Cuda:
         return int(torch.cuda.mem_get_info()[1])
 
     def release(self) -> None:
-        torch.cuda.empty_cache()
+        """Gives back what is kept for reuse, by whichever allocator there is."""
+        if self._own_allocator:
+            self.synchronize()
+            self._library.device_release()
+        else:
+            torch.cuda.empty_cache()
 
     def bytes_at(self, address: int, nbytes: int) -> torch.Tensor:
         """Not by way of `as_tensor`: it takes memory that can only be read for the host's."""
         storage = torch._C._construct_storage_from_data_pointer(address, torch.device("cuda", 0), nbytes)
         return torch.empty(0, dtype=torch.uint8, device="cuda").set_(storage, 0, (nbytes,), (1,))
+
+    def have_alone(self) -> None:
+        """Nobody else needs room."""
+        torch.cuda.set_per_process_memory_fraction(1.0)
 
 
 class Host:
@@ -201,6 +214,8 @@ class Host:
 
     def bytes_at(self, address: int, nbytes: int) -> torch.Tensor:
         return torch.frombuffer((ctypes.c_ubyte * nbytes).from_address(address), dtype=torch.uint8)
+
+    def have_alone(self) -> None: ...
 
 
 def open_device(kind: str, library: Path | None, *, own_allocator: bool) -> Device:

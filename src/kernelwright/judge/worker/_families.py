@@ -12,6 +12,10 @@ from collections.abc import Callable
 import torch
 
 SAMPLE = 4096
+# Of larger tensors the size is estimated: it only has to be about right, and the same when they are drawn again.
+SIZED = 1 << 16
+# Rows are sorted as far as this many elements go.
+MOST_SORTED = 1 << 26
 # The share of elements that may be zero by chance: torch.rand gives one in sixteen million.
 CHANCE = 1e-5
 
@@ -19,6 +23,8 @@ Family = Callable[[torch.Tensor], torch.Tensor | None]
 
 
 def _rms(x: torch.Tensor) -> float:
+    if x.numel() > SIZED:
+        x = x.reshape(-1)[torch.randint(x.numel(), (SIZED,), device=x.device)]
     finite = torch.isfinite(x)
     squares = torch.where(finite, x, 0).double().square_()
     return float((squares.sum() / finite.sum().clamp(min=1)).sqrt())
@@ -29,7 +35,7 @@ def _heavy(x: torch.Tensor) -> torch.Tensor | None:
     scale = _rms(x)
     if not scale:
         return None
-    grown = x.double().abs_().mul_(1.5 / scale).expm1_().mul_(scale)
+    grown = _wide(x).abs_().mul_(1.5 / scale).expm1_().mul_(scale)
     return torch.copysign(grown, x).to(x.dtype)
 
 
@@ -79,7 +85,8 @@ def _mixed(x: torch.Tensor) -> torch.Tensor | None:
     rows = x.shape[0]
     noise = torch.rand(rows, dtype=torch.float64, device=x.device)
     scale = torch.logspace(-2, 1.5, rows, dtype=torch.float64, device=x.device) * (0.5 + noise)
-    return (x.double() * scale.view(-1, *[1] * (x.dim() - 1))).to(x.dtype)
+    wide = _wide(x)
+    return wide.mul_(scale.to(wide.dtype).view(-1, *[1] * (x.dim() - 1))).to(x.dtype)
 
 
 def _plateau(x: torch.Tensor) -> torch.Tensor | None:
@@ -88,12 +95,24 @@ def _plateau(x: torch.Tensor) -> torch.Tensor | None:
     return torch.where(x.abs() >= scale, x.sign() * scale * 5 + x / 2, x / 10) if scale else None
 
 
+def _wide(x: torch.Tensor) -> torch.Tensor:
+    """A copy that can be calculated with: single precision, or double if it is that."""
+    return x.to(torch.promote_types(x.dtype, torch.float32), copy=True)
+
+
 def _square(x: torch.Tensor) -> bool:
     return x.dim() >= 2 and x.shape[-1] == x.shape[-2]
 
 
 def _sorted(x: torch.Tensor) -> torch.Tensor | None:
-    return x.sort(dim=-1).values if x.dim() else None
+    if x.dim() == 0:
+        return None
+    if x.numel() <= MOST_SORTED or x.dim() == 1:
+        return x.sort(dim=-1).values
+    rows = x.reshape(-1, x.shape[-1]).clone()
+    first = rows[: max(1, MOST_SORTED // x.shape[-1])]
+    first.copy_(first.sort(dim=-1).values)
+    return rows.view(x.shape)
 
 
 FAMILIES: dict[str, Family] = {

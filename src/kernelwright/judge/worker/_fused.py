@@ -5,24 +5,33 @@ The same arithmetic as `_ruler.cpp`, which is the judge's on the host.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 import torch
+from torch.cuda._utils import _cuda_load_module, _nvrtc_compile
 
 from kernelwright.judge._ruler import BLOCK
 
 THREADS = 256
 SOURCE = r"""
+#ifdef SHORT
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
+#endif
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 
 __device__ double wide(double x) { return x; }
 __device__ double wide(float x) { return x; }
+#ifdef SHORT
 __device__ double wide(__half x) { return __half2float(x); }
 __device__ double wide(__nv_bfloat16 x) { return __bfloat162float(x); }
+#endif
 
 __device__ void gather(double total, double peak, double *totals, double *peaks) {
     __shared__ double sums[THREADS], tops[THREADS];
@@ -67,6 +76,8 @@ extern "C" __global__ void deviation(const T *result, const double *right, const
     gather(total, peak, totals, peaks);
 }
 """
+# Where compiled kernels are kept, if anywhere.
+folder: Path | None = None
 TYPES = {
     torch.float64: "double",
     torch.float32: "float",
@@ -78,7 +89,28 @@ TYPES = {
 @functools.cache
 def _kernel(name: str, dtype: torch.dtype) -> Any:
     numbers = f"#define THREADS {THREADS}\n#define BLOCK {BLOCK}\n#define T {TYPES[dtype]}\n"
-    return torch.cuda._compile_kernel(numbers + SOURCE, name)
+    numbers += "#define SHORT\n" if dtype.itemsize < 4 else ""
+    return getattr(_cuda_load_module(_compiled(numbers + SOURCE, name)), name)
+
+
+def _compiled(source: str, name: str) -> bytes:
+    """The kernel as the driver takes it, kept in a file: the compiler takes longer than many a judgement."""
+    made_for = (source, name, torch.__version__, torch.version.cuda, torch.cuda.get_device_capability())
+    path = folder / f"{hashlib.sha256(repr(made_for).encode()).hexdigest()[:32]}.ptx" if folder else None
+    if path is not None and path.exists():
+        return path.read_bytes()
+    text, _ = _nvrtc_compile(source, name)
+    if path is not None:
+        _put(path, text)
+    return text
+
+
+def _put(path: Path, text: bytes) -> None:
+    """Appears at once and whole; a folder that cannot be written to costs time, nothing else."""
+    with contextlib.suppress(OSError):
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_bytes(text)
+        part.replace(path)
 
 
 def _launch(name: str, dtype: torch.dtype, blocks: int, *arguments: torch.Tensor) -> None:

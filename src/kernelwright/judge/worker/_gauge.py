@@ -7,7 +7,7 @@ and in pieces, so that a result of any size needs little room beside it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from kernelwright.judge.worker import _fused
 from kernelwright.judge.worker._tensors import dtype_name
 
 PIECE = BLOCK << 14
+# An answer in pieces: from where, to where.
+Guess = Callable[[int, int], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,46 @@ class Gauge:
         parts = [found.rms / budget.rms, found.peak / budget.peak]
         return max(parts) if all(part == part for part in parts) else math.inf
 
-    def forgives(self, result: torch.Tensor, room: torch.Tensor, budget: Deviation) -> bool:
-        """Whether it is right once every element may be off by its own `room`."""
-        got, room = result.reshape(-1).double(), room.reshape(-1)
-        gap = got - self.right
-        moved = torch.where(gap.abs() <= room, self.right, got - torch.copysign(room, gap))
-        return self.measure(moved).within(budget)
+    def accepts(self, guess: Guess, budget: Deviation) -> bool:
+        """Whether an answer that is made piece by piece is within the budget; the first piece that is not decides."""
+        number, total = self.right.numel(), 0.0
+        for start in reversed(range(0, number, PIECE)):
+            stop = min(start + PIECE, number)
+            mine, right = guess(start, stop), self.right[start:stop]
+            if self.exact:
+                if not torch.equal(mine, right):
+                    return False
+                continue
+            assert self.facts.scales is not None
+            errors = self._errors(mine, right, self.facts.scales[start // BLOCK : math.ceil(stop / BLOCK)])
+            total += float(torch.dot(errors, errors))
+            # Written so that NaN is over the budget.
+            if not (float(errors.max()) <= budget.peak and total <= budget.rms**2 * number):
+                return False
+        return True
+
+    def grow(self, moves: torch.Tensor, there: torch.Tensor) -> None:
+        """Notes how far an answer to moved inputs lies from this one, where that is farther than known before."""
+        if self.exact or there.numel() != moves.numel():
+            return
+        there = there.reshape(-1)
+        for start in range(0, moves.numel(), PIECE):
+            part = slice(start, start + PIECE)
+            far = (there[part] - self.right[part]).abs_().nan_to_num_(0.0, 0.0, 0.0)
+            torch.maximum(moves[part], far.to(moves.dtype), out=moves[part])
+
+    def forgives(self, result: torch.Tensor, moves: torch.Tensor, times: float, budget: Deviation) -> bool:
+        """Whether it is right once every element may be off by so many times its own move."""
+        flat = result.reshape(-1)
+        if flat.numel() != moves.numel():
+            return False
+
+        def pardoned(start: int, stop: int) -> torch.Tensor:
+            got, right, room = flat[start:stop].double(), self.right[start:stop], moves[start:stop] * times
+            gap = got - right
+            return torch.where(gap.abs() <= room, right, got - torch.copysign(room.double(), gap))
+
+        return self.accepts(pardoned, budget)
 
     def bad(self, result: torch.Tensor, budget: Deviation) -> torch.Tensor:
         """Which elements are off by more than the budget (by more than its RMS part if no peak stands out)."""
@@ -219,12 +255,12 @@ def _plain(value: float | int | bool) -> float | int | bool | str:
 # *** null candidates: answers that take no work ***
 
 
-def passing_nulls(names: list[str], mine: list[Gauge], others: list[Gauge], budgets: list[Deviation]) -> list[str]:
-    """Which of these null candidates would be accepted, given what is right here and for other inputs."""
+def passing_nulls(mine: list[Gauge], others: list[Gauge], budgets: list[Deviation]) -> list[str]:
+    """Which null candidates would be accepted, given what is right here and for other inputs."""
     found = []
-    for name in (name for name in names if name in NULLS):
+    for name in NULLS:
         verdicts = [
-            gauge.used(guess, budget) <= 1
+            gauge.accepts(guess, budget)
             for gauge, other, budget in zip(mine, others, budgets, strict=True)
             if (guess := _guess(name, gauge, other)) is not None
         ]
@@ -244,26 +280,42 @@ NULLS = (
 )
 
 
-def _guess(name: str, mine: Gauge, other: Gauge) -> torch.Tensor | None:
+def _guess(name: str, mine: Gauge, other: Gauge) -> Guess | None:
     right, stale = mine.right, other.right
-    if right.numel() == 0 or right.numel() != stale.numel():
+    number = right.numel()
+    if number == 0 or number != stale.numel():
         return None
     if name == "all zeros":
-        return torch.zeros_like(right)
+        return lambda start, stop: torch.zeros_like(right[start:stop])
     if name == "all ones":
-        return torch.ones_like(right)
+        return lambda start, stop: torch.ones_like(right[start:stop])
     if name == "the answer to other inputs":
-        return stale
+        return lambda start, stop: stale[start:stop]
     if name == "an answer whose second half is stale":
-        return torch.cat([right[: right.numel() // 2], stale[right.numel() // 2 :]])
-    if right.numel() == 1:
+        return lambda start, stop: _joined(right, stale, number // 2, start, stop)
+    if number == 1:
         return None  # on a single number the others are the right answer itself
     if name == "the right numbers in the wrong places":
-        return right.roll(max(1, right.numel() // 3))
-    wide = right.double()
+        shift = max(1, number // 3)
+        return lambda start, stop: _rolled(right, shift, start, stop)
     if name == "the mean of the answer":
-        return wide.mean().to(right.dtype).expand(right.numel())
-    return wide.reshape(mine.shape).mean(dim=-1, keepdim=True).expand(mine.shape).reshape(-1).to(right.dtype)
+        mean = right.mean(dtype=torch.float64).to(right.dtype)
+        return lambda start, stop: mean.expand(stop - start)
+    means = right.reshape(mine.shape).mean(dim=-1, dtype=torch.float64).to(right.dtype).reshape(-1)
+    width = mine.shape[-1]
+    return lambda start, stop: means[torch.arange(start, stop, device=right.device) // width]
+
+
+def _joined(first: torch.Tensor, second: torch.Tensor, seam: int, start: int, stop: int) -> torch.Tensor:
+    seam = min(max(seam, start), stop)
+    return torch.cat([first[start:seam], second[seam:stop]])
+
+
+def _rolled(values: torch.Tensor, shift: int, start: int, stop: int) -> torch.Tensor:
+    """That part of the values moved on by `shift`; what falls off the end comes in at the beginning."""
+    seam = min(max(shift, start), stop)
+    number = values.numel()
+    return torch.cat([values[number - shift + start : number - shift + seam], values[seam - shift : stop - shift]])
 
 
 # *** ties ***

@@ -60,6 +60,13 @@ class OnDevice(Driver):
         self.device.synchronize()
         return {"op": "done", "n": message["n"], **self._described()}
 
+    def do_warm(self, message: Message) -> Message:
+        """A call of which nothing is kept: what it compiles is compiled, and its memory is for others meanwhile."""
+        answer = self.do_go(message)
+        self.results = []
+        self.device.release()
+        return {**answer, "tree": {}, "leaves": [], "more": []}
+
     def _described(self) -> Message:
         """Where each result lies: in which block, and how far from its beginning."""
         calls = [self._describe(result) for result in self.results]

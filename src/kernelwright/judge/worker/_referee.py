@@ -12,6 +12,7 @@ import random
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._compare import HOPELESS, ROUNDOFF, Deviation
 from kernelwright.judge._nulls import UNCHANGED
 from kernelwright.judge._tree import Tree, decode, encode, foreign
-from kernelwright.judge.worker import _abilities, _gauge
+from kernelwright.judge.worker import _abilities, _fused, _gauge
 from kernelwright.judge.worker._device import Block, tensor_at
 from kernelwright.judge.worker._families import apply_family
 from kernelwright.judge.worker._gauge import Facts, Gauge
@@ -32,7 +33,6 @@ from kernelwright.judge.worker._reference import (
     _aliases,
     _check_dtypes,
     _dense,
-    _farther,
     _moved,
     _outputs,
     _raising,
@@ -64,6 +64,11 @@ class Sentence:
     def nbytes(self) -> int:
         return sum(gauge.nbytes for gauge in self.gauges)
 
+    @property
+    def sound(self) -> bool:
+        """Whether the reference can compute it at all."""
+        return all(gauge.sound for gauge in self.gauges)
+
 
 @dataclass(frozen=True)
 class Known:
@@ -91,16 +96,34 @@ class Referee(OnDevice, Reference):
         if message["op"] not in QUICK and self.device.free_bytes() < FREE_SHARE * self.device.total_bytes():
             self.device.release()  # others need room too
 
-    def do_task(self, message: Message) -> Message:
-        answer = super().do_task(message)
-        self._model.to(self.device.name)
-        return answer
+    def do_alone(self, message: Message) -> Message:
+        """No candidate will come."""
+        self.device.have_alone()
+        return {"op": "alone"}
 
-    def do_weights(self, message: Message) -> Message:
+    def do_open(self, message: Message) -> Message:
+        _fused.folder = Path(message["library"]).parent if message["library"] else None
+        return super().do_open(message)
+
+    def _constructed(self, init: Tree) -> Any:
+        """The model on the device; made there, since drawing a billion weights on the host takes half a minute."""
+        before = torch.get_rng_state()
+        try:
+            with torch.device(self.device.name):
+                model = super()._constructed(init)
+        except Exception:  # its constructor may need the host's memory
+            torch.set_rng_state(before)
+            model = super()._constructed(init)
+        return model.to(self.device.name) if isinstance(model, torch.nn.Module) else model
+
+    def _generator(self) -> torch.Generator:
+        return torch.Generator(self.device.name)
+
+    def do_redraw(self, message: Message) -> Message:
         self._sentences.clear()
         self._known.clear()
         self._sways = None
-        return super().do_weights(message)
+        return super().do_redraw(message)
 
     # Slots
 
@@ -139,7 +162,7 @@ class Referee(OnDevice, Reference):
         answer = {"op": "drawn", "tree": tree, "leaves": [{**describe(t), "nbytes": span(t)} for t in leaves]}
         if message["expect"]:
             sentence = self._judged(message)
-            answer |= {"expected": sentence.form, "sound": all(gauge.sound for gauge in sentence.gauges)}
+            answer |= {"expected": sentence.form, "sound": sentence.sound}
         return answer
 
     def _drawn(self, key: Message) -> Any:
@@ -251,11 +274,13 @@ class Referee(OnDevice, Reference):
 
     def do_nulls(self, message: Message) -> Message:
         """Answers that take no work and would pass."""
-        first, other = (self._judged({"key": key}) for key in message["keys"])
+        key, other = message["keys"]
+        first = self._judged({"key": key})
         budgets = self._budgets(first, message["reduction"])
-        names = message["names"] or [*_gauge.NULLS, UNCHANGED]
-        passed = _gauge.passing_nulls(names, first.gauges, other.gauges, budgets)
-        if UNCHANGED in names and self._equals_input(first, message["keys"][0], budgets):
+        passed = []
+        if not message["only_unchanged"]:
+            passed = _gauge.passing_nulls(first.gauges, self._judged({"key": other}).gauges, budgets)
+        if self._equals_input(first, key, budgets):
             passed.append(UNCHANGED)
         return {"op": "nulls", "passed": passed}
 
@@ -298,22 +323,26 @@ class Referee(OnDevice, Reference):
     def do_measure(self, message: Message) -> Message:
         """How much of its error budget each output of a result uses, and whether what is over can be excused."""
         sentence = self._judged(message)
+        if not sentence.sound:
+            return {"op": "measured", "sound": False}
         found = []
         budgets = self._budgets(sentence, message["reduction"])
-        for index, (result, gauge, budget) in enumerate(
-            zip(self._results(message), sentence.gauges, budgets, strict=True)
-        ):
+        for index, (result, budget) in enumerate(zip(self._results(message), budgets, strict=True)):
+            gauge = sentence.gauges[index]
             used = gauge.used(result, budget)
-            if used > 1 and self._excused(result, gauge, budget, index, message):
+            if used > 1 and self._excused(result, sentence, budget, index, message):
                 used = 1.0
             said: Message = {"used": used if math.isfinite(used) else "infinite"}
-            if used > 1:
+            if used > 1 and not message["brief"]:
                 said["evidence"] = gauge.describe_bad(result, budget)
             found.append(said)
-        return {"op": "measured", "outputs": found, "strayed": self._strayed(message)}
+        return {"op": "measured", "sound": True, "outputs": found, "strayed": self._strayed(message)}
 
-    def _excused(self, result: torch.Tensor, gauge: Gauge, budget: Deviation, index: int, message: Message) -> bool:
+    def _excused(
+        self, result: torch.Tensor, sentence: Sentence, budget: Deviation, index: int, message: Message
+    ) -> bool:
         """Equal elements chosen otherwise, or an ill condition."""
+        gauge = sentence.gauges[index]
         if gauge.exact:
             inputs: list[torch.Tensor] = []
             encode(self._arguments_of(message), exact_tensor, inputs)
@@ -321,21 +350,21 @@ class Referee(OnDevice, Reference):
         if gauge.used(result, budget) >= HOPELESS:
             return False
         try:
-            room = self._sway(message)[index] * math.sqrt(message["reduction"])
-            return gauge.forgives(result, room, budget)
+            moves = self._sway(message, sentence.gauges)[index]
+            return gauge.forgives(result, moves, math.sqrt(message["reduction"]), budget)
         except torch.OutOfMemoryError:
             return False  # so large a result is judged without that mercy
 
-    def _sway(self, message: Message) -> list[torch.Tensor]:
+    def _sway(self, message: Message, gauges: list[Gauge]) -> list[torch.Tensor]:
         """How far every element of each output moves when every input moves by a rounding error."""
         name = _name(message["key"])
         if self._sways is None or self._sways[0] != name:
-            arguments = self._arguments_of(message)
-            here, _ = self._in_double(arguments)
-            moves = [torch.zeros_like(leaf, dtype=torch.float64) for leaf in here.leaves]
+            self._sways = None
+            moves = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
             for _ in range(SWAYS):
-                there, _ = self._in_double(_moved(arguments))
-                moves = [_farther(m, t, h) for m, t, h in zip(moves, there.leaves, here.leaves, strict=True)]
+                there, _ = self._in_double(_moved(self._arguments_of(message)))
+                for move, gauge, leaf in zip(moves, gauges, there.leaves, strict=True):
+                    gauge.grow(move, leaf)
             self._sways = (name, moves)
         return self._sways[1]
 

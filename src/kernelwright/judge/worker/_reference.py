@@ -29,6 +29,7 @@ PROBES = 8
 PIECE = 1 << 26
 PROBE_SECONDS = 1.0
 SWAYS = 3
+MOVE = 1.5 * 2.0**-24
 
 
 class BrokenTask(Exception):
@@ -65,7 +66,7 @@ class Reference(Driver):
         torch.manual_seed(message["seed"])
         self._module = _load(self.task.source)
         init = self._constructor_arguments()
-        self._model = _raising("Model(...)", lambda: self._module_attribute("Model")(*decode(init, [])))
+        self._model = _raising("Model(...)", lambda: self._constructed(init))
         if not isinstance(self._model, torch.nn.Module):
             raise BrokenTask("the reference's Model is no torch.nn.Module", "derive it: class Model(torch.nn.Module)")
         self._model.train(self.task.mode == "train")
@@ -73,6 +74,9 @@ class Reference(Driver):
         self.forward = self._model
         shapes = {name: list(value.shape) for name, value in self._state().items()}
         return {"op": "tasked", "init": init, "weights": shapes}
+
+    def _constructed(self, init: Tree) -> Any:
+        return self._module_attribute("Model")(*decode(init, []))
 
     def _module_attribute(self, name: str) -> Any:
         return getattr(self._module, name)
@@ -97,14 +101,24 @@ class Reference(Driver):
 
     # Weights
 
-    def do_weights(self, message: Message) -> Message:
+    def do_redraw(self, message: Message) -> Message:
         """Draws every float weight anew, norms and biases too: nothing may be one or zero by convention."""
-        generator = torch.Generator().manual_seed(message["seed"])
-        state = self._state()
-        for name, value in state.items():
-            new = _redrawn(self._initial[name], generator, name in self._parameters())
-            value.data.copy_(_touched(value.data.cpu(), new, generator) if message["touch"] else new)
+        generator = self._generator().manual_seed(message["seed"])
+        parameters = self._parameters()
+        for name, value in self._state().items():
+            new = _redrawn(self._initial[name], generator, name in parameters)
+            value.data.copy_(_touched(value.data, new, generator) if message["touch"] else new)
         self._wide = None
+        return {"op": "redrawn"}
+
+    def _generator(self) -> torch.Generator:
+        """Where weights are drawn."""
+        return torch.Generator()
+
+    def do_weights(self, message: Message) -> Message:
+        """Draws weights, and shows them."""
+        self.do_redraw(message)
+        state = self._state()
         fd, leaves = pack([value.data.cpu().contiguous() for value in state.values()], "weights")
         named = [{**leaf, "name": name} for leaf, name in zip(leaves, state, strict=True)]
         return {"op": "weighted", "leaves": named, "fds": (fd,)}
@@ -239,6 +253,7 @@ class Reference(Driver):
         floats = [leaf for leaf in leaves if leaf.is_floating_point() and leaf.numel()]
         base = self._leaves_of_call()
         shares, length = self._sensitivities(floats, base)
+        self._arguments = []  # a copy that would take as much room again
         bytes_read = sum(share * leaf.numel() * leaf.element_size() for share, leaf in zip(shares, floats, strict=True))
         return {
             "op": "probed",
@@ -366,7 +381,7 @@ class _constants:
 def _redrawn(value: torch.Tensor, generator: torch.Generator, parameter: bool) -> torch.Tensor:
     if not value.is_floating_point():
         return value
-    noise = torch.randn(value.shape, generator=generator, dtype=torch.float32)
+    noise = torch.randn(value.shape, generator=generator, dtype=torch.float32, device=generator.device)
     if not parameter:
         return (value * (1 + 0.2 * noise.clamp(-2, 2)).to(value.dtype)).to(value.dtype)
     spread = float(value.double().std()) if value.numel() > 1 else 0.0
@@ -377,8 +392,8 @@ def _redrawn(value: torch.Tensor, generator: torch.Generator, parameter: bool) -
 
 def _touched(old: torch.Tensor, new: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """The old values with one element in a thousand, at least one, taken from the new."""
-    change = torch.rand(old.shape, generator=generator) < 1e-3
-    change.view(-1)[int(torch.randint(old.numel(), (1,), generator=generator))] = True
+    change = torch.rand(old.shape, generator=generator, device=generator.device) < 1e-3
+    change.view(-1)[int(torch.randint(old.numel(), (1,), generator=generator, device=generator.device))] = True
     return torch.where(change, new, old)
 
 
@@ -393,10 +408,13 @@ def _doubled(value: Any) -> Any:
 
 
 def _moved(value: Any) -> Any:
-    """In double precision, every element off by about one rounding error of single precision."""
+    """In double precision, every element off by a rounding error of single precision, up or down.
+
+    Never by less: a function of single elements would else be called well-conditioned where chance moved them little.
+    """
     if isinstance(value, torch.Tensor) and value.is_floating_point():
-        wide = value.double()
-        return wide + wide * torch.randn_like(wide) * 2.0**-24
+        factors = torch.empty_like(value, dtype=torch.float64).bernoulli_().mul_(2 * MOVE).add_(1 - MOVE)
+        return factors.mul_(value)
     if isinstance(value, list | tuple):
         return type(value)(_moved(item) for item in value)
     if isinstance(value, dict):
