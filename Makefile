@@ -48,6 +48,7 @@ bench-judge-gpu:
 
 trust-gpu:
 	$(PYTHON_GPU) -m tests.gpu.trust
+	$(PYTHON_GPU) -m tests.gpu.bad_input
 
 $(STAMP): pyproject.toml requirements/lock.txt
 	$(PYTHON) -m venv $(VENV)

@@ -7,8 +7,9 @@ import pytest
 
 from kernelwright import backends, native
 from kernelwright.backends import Scope, _device
-from kernelwright.native import _nvcc
+from kernelwright.native import _cuda, _nvcc
 
+needs_nvrtc = pytest.mark.skipif(native.nvrtc() is None, reason="NVRTC is not installed (nvidia-cuda-nvrtc)")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc, the CUDA compiler, is not installed")
 
 TRITON = """
@@ -121,8 +122,20 @@ def test_a_gpu_that_is_there_is_never_called_missing(monkeypatch):
 def test_without_nvcc_cuda_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(_nvcc, "USUAL_FOLDER", tmp_path / "nowhere")
+    monkeypatch.setattr(_cuda, "nvrtc", lambda: None)
     found = backends.get("cuda").available()
     assert (found.ok, found.fix) == (False, "apt-get install nvidia-cuda-toolkit")
+
+
+@needs_nvrtc
+def test_with_nvrtc_alone_cuda_says_which_half_of_it_there_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+    monkeypatch.setattr(_nvcc, "USUAL_FOLDER", tmp_path / "nowhere")
+    found = backends.get("cuda").available()
+    assert found.ok, found
+    assert "for kernels without launchers alone: no nvcc found" in found.detail
+    assert found.fix == "apt-get install nvidia-cuda-toolkit"
 
 
 @needs_nvcc

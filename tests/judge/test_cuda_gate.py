@@ -8,6 +8,7 @@ from kernelwright import native
 from kernelwright.judge import InfraError, Status, certificate
 from kernelwright.native import _nvcc
 
+needs_nvrtc = pytest.mark.skipif(native.nvrtc() is None, reason="NVRTC is not installed (nvidia-cuda-nvrtc)")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc, the CUDA compiler, is not installed")
 
 RELU = '''\
@@ -32,6 +33,9 @@ class ModelNew(torch.nn.Module):
         lib.relu(x, y, x.numel())
         return y
 '''
+KERNEL = RELU[: RELU.index('extern "C" void')].replace('extern "C" ', "") + RELU[RELU.index('""")') :].replace(
+    "lib.relu(", "lib.relu_kernel[1, 256]("
+)
 INLINE = RELU.replace("from kernelwright import native", "from torch.utils.cpp_extension import load_inline").replace(
     "native.cuda(", "load_inline(name='m', cpp_sources='', cuda_sources="
 )
@@ -127,6 +131,16 @@ def test_load_inline_is_nobodys_fault_here(judged):
     with pytest.raises(InfraError, match=r"built by torch's load_inline.*no GPU") as caught:
         judged(INLINE)
     assert "NVIDIA GPU" in caught.value.fix
+
+
+@needs_nvrtc
+def test_kernels_alone_are_compiled_without_nvcc(judged, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    verdict = judged(KERNEL)
+    assert (verdict.status, verdict.checked) == (Status.UNTIMED, False), verdict.message
+    wrong = judged(KERNEL.replace("int i =", "flaot i ="))
+    assert wrong.status is Status.COMPILE_ERROR
+    assert "kernel.cu(3): error" in wrong.message
 
 
 def test_without_nvcc_nobody_is_blamed(judged, monkeypatch, tmp_path):

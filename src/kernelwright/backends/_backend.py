@@ -19,7 +19,7 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a backend works on this machine; if not, `fix` is the command that would make it work.
+    """Whether a backend works on this machine; if not, or not all of it, `fix` is the command that would help.
 
     `more` says, where it works only in part, what it would take to do the rest.
     """

@@ -8,6 +8,7 @@ from kernelwright.backends._names import parse
 
 INLINE = "torch.utils.cpp_extension.load_inline"
 CUDA_SOURCES = 2
+_NATIVE = re.compile(r'extern "C"|\b__global__\b')
 _WORTH_A_LOOK = {
     "native-asm": r"\b__asm__\b|\basm\b",
     "native-clock": r"\bstd::chrono\b|\bclock_gettime\b|\b__?rdtscp?\b|\bomp_get_wtime\b",
@@ -39,5 +40,5 @@ def screen_native(candidate_text: str, more: Mapping[str, str] | None = None) ->
 
 def _native_texts(candidate_text: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(parse(candidate_text) or ast.Module([], [])):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and 'extern "C"' in node.value:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _NATIVE.search(node.value):
             yield node.lineno, node.value

@@ -10,8 +10,9 @@ from kernelwright.backends._native_text import is_inline_cuda, screen_native
 from kernelwright.backends._registry import register
 
 _NATIVE = "kernelwright.native.cuda"
+_KERNEL = 'extern "C" __global__ void probe(float* x) { x[threadIdx.x] = 0; }'
 # The smallest program that needs everything a candidate may: both compilers, the headers, the runtime, the linker.
-_PROBE = native.Source("cuda", 'extern "C" __global__ void probe(float* x) { x[threadIdx.x] = 0; }')
+_LAUNCHER = _KERNEL + ' extern "C" void launch(float* x) { probe<<<1, 1>>>(x); }'
 _WORTH_A_LOOK = {
     "cuda-l2": r"\bcudaAccessPolicyWindow|\bcudaLimitPersistingL2\w*|\bcudaCtxResetPersistingL2\w*",
     "cuda-library": r"\bcu(?:blas|dnn|fft|rand|solver|sparse|tensor)\w*",
@@ -29,19 +30,14 @@ class Cuda(Backend):
 
     def available(self) -> Availability:
         try:
-            found, architecture = native.nvcc(), native.architecture()
-            native.BuildCache(native.cache_dir() / "build").get(_PROBE)
+            compilers = native.cuda_compilers()
+            probe = native.Source("cuda", _LAUNCHER if native.has_nvcc() else _KERNEL)
+            native.BuildCache(native.cache_dir() / "build").get(probe)
         except native.CompileError as fault:
             return Availability(False, fault.headline, _fix(fault))
         except OSError as fault:
             return Availability(False, f"cannot build: {fault}", "export KERNELWRIGHT_CACHE=$(mktemp -d)")
-        here = usable_gpu()
-        does = (
-            f"candidates are judged on the {here.name}"
-            if here
-            else f"candidates are compiled for {architecture}, not run and not checked: {without_device()}"
-        )
-        return Availability(True, f"{found.version} at {found.path}; {does}", more=more())
+        return Availability(True, f"{compilers}; {_does()}", _fix_launchers(), more())
 
     def recognises(self, candidate_text: str) -> bool:
         tree = parse(candidate_text)
@@ -60,6 +56,18 @@ class Cuda(Backend):
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         return (*super().screen(candidate_text), *screen_native(candidate_text, _WORTH_A_LOOK))
+
+
+def _does() -> str:
+    here = usable_gpu()
+    if here:
+        return f"candidates are judged on the {here.name}"
+    return f"candidates are compiled for {native.chosen_architecture()}, not run and not checked: {without_device()}"
+
+
+def _fix_launchers() -> str:
+    """What a text with launchers needs that is not here."""
+    return "" if native.has_nvcc() else native.nvcc_fix()
 
 
 def _fix(fault: native.CompileError) -> str:

@@ -153,7 +153,7 @@ class Hearing:
             contestant.close()
         compiled = contestant.has_compiled("cuda")
         self._found["checked"] = False
-        self._evidence["compiler"] = native.nvcc().version
+        self._evidence["compiler"] = native.cuda_compilers()
         what = f"compiles for {_target(self._source)}" if compiled else "compiles no CUDA before it is called"
         unknown = "nothing was run or checked, so whether it is right is not known"
         return Status.UNTIMED, f"{what}; {unknown}: {backends.without_device()}"

@@ -14,14 +14,15 @@ from kernelwright.native._build_cache import BuildCache, build_key, cache_dir
 from kernelwright.native._builder import set_builder
 from kernelwright.native._compile import compile_source
 from kernelwright.native._cpp import cpp, expect
-from kernelwright.native._cuda import cuda
+from kernelwright.native._cuda import cuda, cuda_compilers
 from kernelwright.native._cuda_library import CudaLibrary
 from kernelwright.native._errors import CompileError, CudaError, NativeCallError, SyclError, ToolchainError
 from kernelwright.native._gpu import Gpu, gpu
 from kernelwright.native._headers import headers_dir
 from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
-from kernelwright.native._nvcc import architecture, chosen_architecture, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
+from kernelwright.native._nvcc import chosen_architecture, has_nvcc, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
+from kernelwright.native._nvrtc import Nvrtc, nvrtc
 from kernelwright.native._source import Source
 from kernelwright.native._sycl import sycl
 from kernelwright.native._sycl_library import SyclLibrary, program_of
@@ -37,13 +38,13 @@ __all__ = [
     "Gpu",
     "Library",
     "NativeCallError",
+    "Nvrtc",
     "Source",
     "SyclError",
     "SyclLibrary",
     "SyclPackages",
     "Toolchain",
     "ToolchainError",
-    "architecture",
     "build_key",
     "cache_dir",
     "chosen_architecture",
@@ -51,14 +52,17 @@ __all__ = [
     "cpp",
     "cpu_identity",
     "cuda",
+    "cuda_compilers",
     "expect",
     "gpu",
+    "has_nvcc",
     "headers_dir",
     "install_command",
     "mute",
     "nvcc",
     "nvcc_fix",
     "nvcc_settings",
+    "nvrtc",
     "program_of",
     "set_builder",
     "sycl",

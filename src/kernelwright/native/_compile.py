@@ -15,22 +15,27 @@ from kernelwright.native._source import Source
 
 
 def compile_source(source: Source, output: Path, *, timeout: float | None = None) -> None:
-    """Compile `source` into the shared library `output`.
+    """Compile `source` into `output`: a shared library, or machine code that needs none.
 
     Raises CompileError with the compiler's whole output, or after `timeout` seconds over all its steps.
     """
     language = language_of(source)
+    made = language.shortcut(source)
+    if made is not None:
+        output.write_bytes(made)
+        return
     commands = language.commands(source)
     deadline = None if timeout is None else time.monotonic() + timeout
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as name:
         folder = Path(name)
         (folder / language.file_name).write_bytes((source.text + language.ending).encode(errors="replace"))
         for command in commands:
-            _run(command, folder, deadline)
+            run(command, folder, deadline)
         shutil.copyfile(folder / OUTPUT, output)
 
 
-def _run(command: Sequence[str], folder: Path, deadline: float | None) -> None:
+def run(command: Sequence[str], folder: Path, deadline: float | None = None) -> None:
+    """Runs a compiler; raises CompileError with what it printed if it fails, or is not done by the deadline."""
     # A group of its own: the driver's children (the compiler proper, the linker) die with it.
     with subprocess.Popen(
         command,

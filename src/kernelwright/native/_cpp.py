@@ -54,7 +54,7 @@ def expect(source: Source) -> None:
         _headers.met(source.text, COMPILE)
 
 
-def _identity() -> str:
+def _identity(source: Source) -> str:
     return "\n".join((toolchain().version, *COMPILE, *LINK, cpu_identity()))
 
 

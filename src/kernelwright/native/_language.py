@@ -16,13 +16,15 @@ class Language:
     `identity` says what else than the text decides the machine code: compiler, base flags, processor.
     `commands` gives the programs to run, in order, in a folder holding `file_name`; the last leaves `OUTPUT`.
     `ending` stands behind the author's text in that file, so that lines keep their numbers.
+    `shortcut` makes what `OUTPUT` would hold without any of them, or None where that does not do.
     """
 
     name: str
     file_name: str
-    identity: Callable[[], str]
+    identity: Callable[[Source], str]
     commands: Callable[[Source], Sequence[Sequence[str]]]
     ending: str = ""
+    shortcut: Callable[[Source], bytes | None] = lambda source: None
 
 
 _languages: dict[str, Language] = {}

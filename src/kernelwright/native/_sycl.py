@@ -30,7 +30,7 @@ def _commands(source: Source) -> list[list[str]]:
     return [[str(tools.compiler), str(tools.launcher), "kernel.cpp", OUTPUT, *source.flags]]
 
 
-def _identity() -> str:
+def _identity(source: Source) -> str:
     """The tools' key stands for our host programs and for the packages; asking for it makes the tools."""
     return "\n".join((sycl_tools().key, cpu_identity()))
 
