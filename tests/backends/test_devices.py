@@ -47,10 +47,27 @@ def test_mentioning_triton_is_not_using_it(text):
 
 @pytest.mark.parametrize(
     "text",
-    [CUDA, INLINE + "load_inline('m', '', 'k')", INLINE + "load_inline(name='m', cpp_sources='', cuda_sources='')"],
+    [
+        CUDA,
+        INLINE + "load_inline('m', '', 'k')",
+        INLINE + "load_inline(name='m', cpp_sources='', cuda_sources='')",
+        "import torch\ntorch.utils.cpp_extension.load('m', ['k.cpp', 'k.cu'])",
+    ],
 )
 def test_a_candidate_that_compiles_cuda_is_cuda(text):
     assert backends.detect(text) == "cuda"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        INLINE + "load_inline('m', 'k')",
+        INLINE + "load_inline('m', 'k', cuda_sources=None)",
+        "from torch.utils import cpp_extension\ncpp_extension.load(name='m', sources=['k.cpp'])",
+    ],
+)
+def test_an_extension_without_cuda_is_cpp(text):
+    assert backends.detect(text) == "cpp"
 
 
 def test_of_several_languages_the_one_that_goes_least_far_decides():

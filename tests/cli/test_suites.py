@@ -1,6 +1,7 @@
 """`kernelwright suites`: what is found, and which problems are too weak."""
 
 import json
+import os
 
 import pytest
 
@@ -183,6 +184,18 @@ def test_a_problem_that_runs_out_of_memory_is_written_down_and_the_audit_goes_on
 def test_numbers_that_there_are_not(place, cannot_judge):
     arguments = ("suites", "audit", "kernelbench", "--suite-dir", place, "--dtype", "float7")
     cannot_judge(*arguments, names=["float7"], fix="bfloat16")
+
+
+def test_judges_that_work_side_by_side_share_the_cores(monkeypatch):
+    monkeypatch.setattr(_suites_audit.os, "sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with _suites_audit._cores_shared(3):
+        assert os.environ["OMP_NUM_THREADS"] == "2"
+    assert "OMP_NUM_THREADS" not in os.environ
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    with _suites_audit._cores_shared(3):
+        assert os.environ["OMP_NUM_THREADS"] == "5"
+    assert os.environ["OMP_NUM_THREADS"] == "5"
 
 
 # *** quality files as pages ***

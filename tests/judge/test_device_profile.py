@@ -175,6 +175,8 @@ class Listing:
 
     def list_code(self, library, command):
         self.asked.append((library.read_bytes(), command))
+        if library.read_bytes() == b"for the processor":
+            raise InfraError("cuobjdump failed: no device code")
         return self.text
 
 
@@ -189,6 +191,17 @@ def test_with_a_disassembler_libraries_and_cubins_are_listed(monkeypatch, tmp_pa
     assert [code.name for code in codes] == ["multiply", "multiply"]
     assert [content for content, _ in builder.asked] == [b"library", b"cubin"]
     assert builder.asked[0][1] == ("/bin/cuobjdump", "-sass", "-res-usage")
+
+
+def test_a_library_for_the_processor_beside_it_does_no_harm(monkeypatch, tmp_path):
+    monkeypatch.setattr(_listing, "disassembler", lambda: "/bin/cuobjdump")
+    host, device = tmp_path / "host.so", tmp_path / "device.so"
+    host.write_bytes(b"for the processor")
+    device.write_bytes(b"for the device")
+    builder = Listing((LISTINGS / "triton.sass").read_text())
+    assert len(Lister(builder, [host, device], [], []).code()[1]) == 1
+    with pytest.raises(InfraError, match="no device code"):
+        Lister(builder, [host], [], []).code()
 
 
 def test_without_one_the_ptx_is_read(monkeypatch, tmp_path):

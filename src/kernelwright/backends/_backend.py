@@ -62,10 +62,6 @@ class Backend(ABC):
         """How far candidates of this language can be taken here, its toolchain being there."""
         return Scope.TIMED
 
-    def unfit(self, candidate_text: str) -> str:
-        """Why this candidate, though of this language, cannot even be built here; empty if it can."""
-        return ""
-
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         """Places that deserve a look, as `family:line`. Triage, never a verdict: honest code has them too."""
         return screen_python(candidate_text)

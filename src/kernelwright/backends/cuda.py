@@ -1,12 +1,10 @@
 """CUDA for NVIDIA GPUs, compiled by `kernelwright.native` or by PyTorch's own extension loader."""
 
-import ast
-
 from kernelwright import native
 from kernelwright.backends._backend import Availability, Backend, Scope
 from kernelwright.backends._device import more, usable_gpu, without_device
 from kernelwright.backends._names import Names, parse
-from kernelwright.backends._native_text import is_inline_cuda, screen_native
+from kernelwright.backends._native_text import loads_cuda, screen_native
 from kernelwright.backends._registry import register
 
 _NATIVE = "kernelwright.native.cuda"
@@ -41,18 +39,12 @@ class Cuda(Backend):
 
     def recognises(self, candidate_text: str) -> bool:
         tree = parse(candidate_text)
-        return tree is not None and any(_compiles_cuda(*call) for call in Names(tree).calls(tree))
+        return tree is not None and any(
+            origin == _NATIVE or loads_cuda(origin, call, candidate_text) for origin, call in Names(tree).calls(tree)
+        )
 
     def scope(self) -> Scope:
         return Scope.TIMED if usable_gpu() else Scope.COMPILED
-
-    def unfit(self, candidate_text: str) -> str:
-        tree = parse(candidate_text)
-        if tree is None or not any(is_inline_cuda(*call) for call in Names(tree).calls(tree)):
-            return ""
-        if usable_gpu():
-            return "its CUDA is built by torch's load_inline, which is not judged yet: write it with native.cuda"
-        return f"its CUDA is built by torch's load_inline, which cannot be done here: {without_device()}"
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         return (*super().screen(candidate_text), *screen_native(candidate_text, _WORTH_A_LOOK))
@@ -74,7 +66,3 @@ def _fix(fault: native.CompileError) -> str:
     if "KERNELWRIGHT_CUDA_ARCH" in fault.headline:
         return "unset KERNELWRIGHT_CUDA_ARCH"
     return native.nvcc_fix() if isinstance(fault, native.ToolchainError) else native.install_command()
-
-
-def _compiles_cuda(origin: str, call: ast.Call) -> bool:
-    return origin == _NATIVE or is_inline_cuda(origin, call)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -30,7 +32,8 @@ from kernelwright.tasks.suites import Finding, Problem, Quality, Suite
 HELP = "Try every problem of a suite without a kernel, and write which ones are too weak to judge by. Resumable."
 # What trying a problem takes, in bytes for each byte of its inputs and beside them: its inputs and its answer are there
 # in double precision too, more than once, and on a host the trials are kept.
-ON_DEVICE, ON_HOST, BESIDE = 9, 32, 3e9
+ON_DEVICE, ON_HOST, BESIDE = 10, 32, 3e9
+THREADS = "OMP_NUM_THREADS"
 # How it is told that something found no room, by us or by NVIDIA's libraries.
 _CROWDED = re.compile(r"memory|INFRA|CUDA|CUBLAS|cuDNN|CUDNN")
 
@@ -140,7 +143,8 @@ class _Audit:
             self._note(entry, self._tried(judge, entry))
             bar.advance()
 
-        work(queue, lambda: Judge(limits=limits), do, min(jobs, len(entries)))
+        with _cores_shared(min(jobs, len(entries))) as workers:
+            work(queue, lambda: Judge(limits=limits), do, workers)
 
     def _need(self, entry: _Entry) -> float:
         size = 0 if entry.task is None or self._fitted else input_bytes(entry.task) or 0
@@ -189,6 +193,19 @@ class _Audit:
             return {"status": status, "flags": error.flaws, "reason": error.what, "changes": tuple(changes)}
         except InfraError as error:
             return {"status": "unjudged", "reason": f"INFRA: {error}"}
+
+
+@contextmanager
+def _cores_shared(jobs: int) -> Iterator[int]:
+    """While so many judges start, each is told how many threads it may use; unless the user has said so."""
+    said = os.environ.get(THREADS)
+    if jobs > 1 and said is None:
+        os.environ[THREADS] = str(max(1, len(os.sched_getaffinity(0)) // jobs))
+    try:
+        yield jobs
+    finally:
+        if said is None:
+            os.environ.pop(THREADS, None)
 
 
 def _room(on_device: bool) -> float:

@@ -143,9 +143,9 @@ class Contestant:
         """The requests whose text was compiled for it."""
         return self._compiled
 
-    def has_compiled(self, language: str) -> bool:
-        """Whether text of this language was compiled. Raises if some was refused and none compiled, said or not."""
-        compiled = any(request["source"]["language"] == language for request in self._compiled)
+    def has_compiled(self, backend: str) -> bool:
+        """Whether text for this backend was compiled. Raises if some was refused and none compiled, said or not."""
+        compiled = any(_backend(request) == backend for request in self._compiled)
         if self._refused and not compiled:
             self.check_answer({**self._refused[0], "kind": "compile"})
         return compiled
@@ -417,6 +417,10 @@ class Contestant:
 
     def close(self) -> None:
         self.worker.dismiss()
+
+
+def _backend(request: Message) -> str:
+    return native.Source(request["source"]["language"], "").backend
 
 
 def _driver_codes(request: Message, fd: int) -> list[Code]:

@@ -15,8 +15,13 @@ UNCHANGED = "an input, returned unchanged"
 Null = Callable[[Array, Array, list[int]], Array]
 
 
+def longer_axes(shape: list[int]) -> list[int]:
+    """The axes that hold more than one element: along the others every mean is the answer itself."""
+    return [size for size in shape if size > 1]
+
+
 def _axis_mean(right: Array, other: Array, shape: list[int]) -> Array:
-    grid = right.reshape(shape)
+    grid = right.reshape(longer_axes(shape))
     return np.broadcast_to(grid.mean(axis=-1, keepdims=True), grid.shape).reshape(-1)
 
 

@@ -17,8 +17,10 @@ from kernelwright.native._cpp import cpp, expect
 from kernelwright.native._cuda import cuda, cuda_compilers
 from kernelwright.native._cuda_library import CudaLibrary
 from kernelwright.native._errors import CompileError, CudaError, NativeCallError, SyclError, ToolchainError
+from kernelwright.native._extension import Extension
 from kernelwright.native._gpu import Gpu, gpu
 from kernelwright.native._headers import headers_dir
+from kernelwright.native._language import language_of
 from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
 from kernelwright.native._nvcc import chosen_architecture, has_nvcc, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
@@ -28,6 +30,7 @@ from kernelwright.native._sycl import sycl
 from kernelwright.native._sycl_library import SyclLibrary, program_of
 from kernelwright.native._sycl_packages import SYCL_INSTALL, SyclPackages, sycl_packages, tools_dir
 from kernelwright.native._toolchain import Toolchain, cpu_identity, install_command, toolchain
+from kernelwright.native._torch_verbs import take_over_extensions
 
 __all__ = [
     "SYCL_INSTALL",
@@ -35,6 +38,7 @@ __all__ = [
     "CompileError",
     "CudaError",
     "CudaLibrary",
+    "Extension",
     "Gpu",
     "Library",
     "NativeCallError",
@@ -58,6 +62,7 @@ __all__ = [
     "has_nvcc",
     "headers_dir",
     "install_command",
+    "language_of",
     "mute",
     "nvcc",
     "nvcc_fix",
@@ -67,6 +72,7 @@ __all__ = [
     "set_builder",
     "sycl",
     "sycl_packages",
+    "take_over_extensions",
     "toolchain",
     "toolkit_folder",
     "tools_dir",

@@ -14,7 +14,7 @@ from kernelwright.native._cuda_split import LAUNCHING, Tools, split
 from kernelwright.native._cuda_text import exporting, is_kernels_only
 from kernelwright.native._errors import CompileError, ToolchainError
 from kernelwright.native._gpu import gpu
-from kernelwright.native._language import OUTPUT, Language, register
+from kernelwright.native._language import OUTPUT, Language, one_file, register
 from kernelwright.native._library import load
 from kernelwright.native._nvcc import (
     ARCHITECTURE_VARIABLE,
@@ -181,10 +181,8 @@ def _unknown(architecture: str) -> str:
 register(
     Language(
         name="cuda",
-        file_name="kernel.cu",
         identity=_identity,
-        commands=_commands,
-        ending=ENDING,
+        plans=one_file("kernel.cu", _commands, ENDING),
         shortcut=_shortcut,
     )
 )

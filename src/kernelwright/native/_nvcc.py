@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -96,6 +97,22 @@ def _said_folder(compiler: str) -> Path | None:
     return Path(said[1]).resolve() if said else None
 
 
+def toolkit_flags() -> tuple[list[str], list[str]]:
+    """How other compilers find the toolkit's headers and libraries: the -I and the -L flags that nvcc itself uses."""
+    said = _dry_run(str(nvcc().path))
+    return shlex.split(said.get("INCLUDES", "")), shlex.split(said.get("LIBRARIES", ""))
+
+
+@functools.cache
+def _dry_run(compiler: str) -> dict[str, str]:
+    """The variables that nvcc would set before it starts anything."""
+    asked = subprocess.run(
+        [compiler, "--dryrun", "-c", "kernel.cu"], capture_output=True, text=True, timeout=30, check=False
+    )
+    parts = [line.removeprefix("#$ ").partition("=") for line in asked.stderr.splitlines()]
+    return {name: value for name, _, value in parts}
+
+
 def exporting_kernels() -> tuple[str, ...]:
     """The flag that lets a library export its kernels: from CUDA 13 on they are hidden unless told otherwise."""
     return _exporting_kernels(str(nvcc().path))
@@ -116,6 +133,15 @@ def chosen_architecture() -> str:
     if chosen:
         return chosen
     return "sm_{}{}".format(*here.capability) if here else DEFAULT_ARCHITECTURE
+
+
+def architecture() -> str:
+    """The architecture to compile for; raises ToolchainError where this nvcc does not know it."""
+    chosen = chosen_architecture()
+    if chosen.rstrip("af") in known_architectures():
+        return chosen
+    where = f"{ARCHITECTURE_VARIABLE} is {chosen!r}: " if os.environ.get(ARCHITECTURE_VARIABLE) else ""
+    raise ToolchainError(f"{where}nvcc cannot compile for {chosen!r}; it knows {', '.join(known_architectures())}")
 
 
 def known_architectures() -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from kernelwright.native._flags import check_flags
-from kernelwright.native._language import OUTPUT, Language, register
+from kernelwright.native._language import OUTPUT, Language, one_file, register
 from kernelwright.native._library import load
 from kernelwright.native._source import Source
 from kernelwright.native._sycl_library import SyclLibrary
@@ -35,4 +35,4 @@ def _identity(source: Source) -> str:
     return "\n".join((sycl_tools().key, cpu_identity()))
 
 
-register(Language(name="sycl", file_name="kernel.cpp", identity=_identity, commands=_commands))
+register(Language(name="sycl", identity=_identity, plans=one_file("kernel.cpp", _commands)))

@@ -35,6 +35,7 @@ def quality_page(suite: str, source: str, audited: list[Audited], flaws: Mapping
         f"# Which problems of {suite} can tell a kernel from none",
         f"{source} `kernelwright suites quality {suite}` writes this page from the file that comes with the package. "
         "*As given*: in the numbers that a problem draws itself. In another dtype: model and inputs cast as a whole. "
+        "What has no row, or an empty cell, has not been tried yet. "
         "[suites.md](suites.md) says how problems are tried and what becomes of weak ones.",
         "## How many",
         page.counts(),

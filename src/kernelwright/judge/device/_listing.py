@@ -77,12 +77,19 @@ class Lister:
         return PROGRAM, [code for text in texts for code in read_sass(text)]
 
     def _sass(self, program: str) -> Iterator[str]:
+        """Not every library has code for a device; if none of them has, that is told."""
         command = (program, *OPTIONS)
+        refused: list[InfraError] = []
         for library in self._libraries:
-            yield self._builder.list_code(library, command)
+            try:
+                yield self._builder.list_code(library, command)
+            except InfraError as error:
+                refused.append(error)
         for piece in self._kept:
             if piece.ending == ".cubin":
                 yield self._listed(piece.content, command)
+        if refused and len(refused) == len(self._libraries):
+            raise refused[0]
 
     def _ptx(self) -> Iterator[str]:
         for source in self._sources:

@@ -146,7 +146,9 @@ class DeviceSession:
         builder = self._judge.builder
         kept = self._kept(contestant)
         sources = [request["source"] for request in contestant.compiled if request["source"]["language"] == "cuda"]
-        libraries = [builder.served[inode] for inode in sorted(contestant.libraries)] if sources else []
+        libraries = [builder.served[inode] for inode in sorted(contestant.libraries)]
+        if not any(native.Source(said["source"]["language"], "").backend == "cuda" for said in contestant.compiled):
+            libraries = []
         try:
             return _listing.Lister(builder, libraries, sources, kept).code()
         except (InfraError, native.CompileError) as error:

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from kernelwright.judge._compare import EXACT, ROUNDOFF, Deviation, allowed, smallest_scale
+from kernelwright.judge._nulls import longer_axes
 from kernelwright.judge._ruler import BLOCK
 from kernelwright.judge.worker import _fused
 from kernelwright.judge.worker._tensors import dtype_name
@@ -301,8 +302,9 @@ def _guess(name: str, mine: Gauge, other: Gauge) -> Guess | None:
     if name == "the mean of the answer":
         mean = right.mean(dtype=torch.float64).to(right.dtype)
         return lambda start, stop: mean.expand(stop - start)
-    means = right.reshape(mine.shape).mean(dim=-1, dtype=torch.float64).to(right.dtype).reshape(-1)
-    width = mine.shape[-1]
+    axes = longer_axes(mine.shape)
+    means = right.reshape(axes).mean(dim=-1, dtype=torch.float64).to(right.dtype).reshape(-1)
+    width = axes[-1]
     return lambda start, stop: means[torch.arange(start, stop, device=right.device) // width]
 
 
