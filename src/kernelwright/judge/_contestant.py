@@ -138,6 +138,11 @@ class Contestant:
         (self._compiled if fds else self._refused).append({**request, **reply})
         return reply, fds
 
+    @property
+    def compiled(self) -> list[Message]:
+        """The requests whose text was compiled for it."""
+        return self._compiled
+
     def has_compiled(self, backend: str) -> bool:
         """Whether text for this backend was compiled. Raises if some was refused and none compiled, said or not."""
         compiled = any(_backend(request) == backend for request in self._compiled)
