@@ -6,12 +6,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-fast lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
+.PHONY: demo test coverage test-fast lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
 
 test: lint
+	$(BIN)/python -m pytest
+
+# The same tests with a table of the lines that they do not reach; watching lines slows the judge down.
+coverage: $(STAMP)
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 test-fast: $(STAMP)
@@ -48,6 +52,7 @@ bench-judge-gpu:
 
 trust-gpu:
 	$(PYTHON_GPU) -m tests.gpu.trust
+	$(PYTHON_GPU) -m tests.gpu.bad_input
 
 $(STAMP): pyproject.toml requirements/lock.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,9 +1,9 @@
-"""One judge for every test that needs one, and the corpus as test parameters."""
+"""Judges and tasks that many tests share: starting one takes longer than most tests. The corpus as parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +22,23 @@ def judge() -> Iterator[Judge]:
         yield judge
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def throwaway_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build cache that starts empty, so that equal texts compile once a run."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def open_judge(throwaway_cache: Path) -> Iterator[Judge]:
+    """A judge with the usual limits that tells its seeds; tasks it has prepared serve the next test as well."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERNELWRIGHT_CACHE", str(throwaway_cache))
+        judge = Judge(reveal_seeds=True)
+    with judge:
+        yield judge
+
+
+@pytest.fixture(scope="session")
 def task(request: pytest.FixtureRequest, judge: Judge) -> Iterator[Task]:
     """The task given as a parameter; what was prepared for it is forgotten when the next one's turn comes."""
     yield request.param
@@ -31,12 +47,18 @@ def task(request: pytest.FixtureRequest, judge: Judge) -> Iterator[Task]:
 
 def over(candidates: list[Specimen]) -> Any:
     """Parametrises a test by `task` and `specimen`."""
-    parameters = []
-    for _, group in groupby(candidates, key=lambda specimen: specimen.task):
-        kin = list(group)
-        shared = kin[0].load_task()
-        parameters += [pytest.param(shared, specimen, id=specimen.name) for specimen in kin]
-    return pytest.mark.parametrize(("task", "specimen"), parameters, indirect=["task"], scope="module")
+    parameters = [pytest.param(one.load_task(), one, id=one.name) for one in candidates]
+    return pytest.mark.parametrize(("task", "specimen"), parameters, indirect=["task"], scope="session")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Candidates of one task, exploits and honest ones, in a row: the task is prepared once for them all."""
+    corpus = {item: item.callspec.params["specimen"].task for item in items if "specimen" in item.fixturenames}
+    if corpus:
+        first = next(index for index, item in enumerate(items) if item in corpus)
+        others = [item for item in items if item not in corpus]
+        items[:] = [*others[:first], *sorted(corpus, key=lambda item: corpus[item]), *others[first:]]
 
 
 def _judges_for_real(item: Any) -> bool:

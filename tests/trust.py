@@ -18,7 +18,16 @@ from rich.status import Status as Line
 
 from kernelwright import backends
 from kernelwright.judge import Judge, Limits
-from tests.corpus import EXPLOITS, HONEST, SYCL_EXPLOITS, SYCL_HONEST, Specimen, specimens
+from tests.corpus import (
+    EXPLOITS,
+    EXTENSION_EXPLOITS,
+    EXTENSION_HONEST,
+    HONEST,
+    SYCL_EXPLOITS,
+    SYCL_HONEST,
+    Specimen,
+    specimens,
+)
 from tests.mutants import PER_KERNEL, Mutant, chosen, run
 
 ENOUGH_KILLED = 0.98
@@ -69,6 +78,7 @@ def main() -> None:
         tallies = [
             tally_specimens("exploits rejected", EXPLOITS, judge=judge, times=options.times, line=line),
             tally_specimens("honest accepted", HONEST, judge=judge, times=options.times, line=line),
+            *tally_extensions(judge=judge, times=options.times, line=line),
             *tally_sycl(judge=judge, times=options.times, line=line),
             tally_mutants(judge=judge, each=1 if options.quick else PER_KERNEL, line=line),
         ]
@@ -95,6 +105,12 @@ def tally_specimens(title: str, folder: Path, *, judge: Judge, times: int, line:
         tally.right += not failures
         tally.failures += failures[:1]
     return tally
+
+
+def tally_extensions(*, judge: Judge, times: int, line: Line) -> list[Tally]:
+    """The part built by torch's own extension loader."""
+    kinds = {"extension exploits rejected": EXTENSION_EXPLOITS, "honest extensions accepted": EXTENSION_HONEST}
+    return [tally_specimens(title, kinds[title], judge=judge, times=times, line=line) for title in kinds]
 
 
 def tally_sycl(*, judge: Judge, times: int, line: Line) -> list[Tally]:

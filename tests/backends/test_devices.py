@@ -7,8 +7,9 @@ import pytest
 
 from kernelwright import backends, native
 from kernelwright.backends import Scope, _device
-from kernelwright.native import _nvcc
+from kernelwright.native import _cuda, _nvcc
 
+needs_nvrtc = pytest.mark.skipif(native.nvrtc() is None, reason="NVRTC is not installed (nvidia-cuda-nvrtc)")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc, the CUDA compiler, is not installed")
 
 TRITON = """
@@ -46,10 +47,27 @@ def test_mentioning_triton_is_not_using_it(text):
 
 @pytest.mark.parametrize(
     "text",
-    [CUDA, INLINE + "load_inline('m', '', 'k')", INLINE + "load_inline(name='m', cpp_sources='', cuda_sources='')"],
+    [
+        CUDA,
+        INLINE + "load_inline('m', '', 'k')",
+        INLINE + "load_inline(name='m', cpp_sources='', cuda_sources='')",
+        "import torch\ntorch.utils.cpp_extension.load('m', ['k.cpp', 'k.cu'])",
+    ],
 )
 def test_a_candidate_that_compiles_cuda_is_cuda(text):
     assert backends.detect(text) == "cuda"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        INLINE + "load_inline('m', 'k')",
+        INLINE + "load_inline('m', 'k', cuda_sources=None)",
+        "from torch.utils import cpp_extension\ncpp_extension.load(name='m', sources=['k.cpp'])",
+    ],
+)
+def test_an_extension_without_cuda_is_cpp(text):
+    assert backends.detect(text) == "cpp"
 
 
 def test_of_several_languages_the_one_that_goes_least_far_decides():
@@ -121,8 +139,20 @@ def test_a_gpu_that_is_there_is_never_called_missing(monkeypatch):
 def test_without_nvcc_cuda_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(_nvcc, "USUAL_FOLDER", tmp_path / "nowhere")
+    monkeypatch.setattr(_cuda, "nvrtc", lambda: None)
     found = backends.get("cuda").available()
     assert (found.ok, found.fix) == (False, "apt-get install nvidia-cuda-toolkit")
+
+
+@needs_nvrtc
+def test_with_nvrtc_alone_cuda_says_which_half_of_it_there_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+    monkeypatch.setattr(_nvcc, "USUAL_FOLDER", tmp_path / "nowhere")
+    found = backends.get("cuda").available()
+    assert found.ok, found
+    assert "for kernels without launchers alone: no nvcc found" in found.detail
+    assert found.fix == "apt-get install nvidia-cuda-toolkit"
 
 
 @needs_nvcc

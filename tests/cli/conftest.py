@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from kernelwright.cli import _bench, _eval, _profile, _suites_audit, _verify
+from kernelwright.cli import _bench, _doctor, _eval, _profile, _suites_audit, _verify
 from kernelwright.cli._app import app
 from kernelwright.judge import Judge
 from tests.judge.texts import EIGHT, eight_folder
@@ -16,30 +16,28 @@ from tests.judge.texts import EIGHT, eight_folder
 Invoke = Callable[..., Result]
 
 
-@pytest.fixture(scope="session")
-def cli_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cli-cache")
-
-
 @pytest.fixture(scope="module", autouse=True)
-def _cache_here(cli_cache: Path) -> Iterator[None]:
+def _cache_here(throwaway_cache: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KERNELWRIGHT_CACHE", str(cli_cache))
+        patch.setenv("KERNELWRIGHT_CACHE", str(throwaway_cache))
         patch.delenv("KERNELWRIGHT_CXX", raising=False)
         patch.setenv("COLUMNS", "200")
         yield
 
 
 @pytest.fixture(scope="module")
-def kept_judge(_cache_here: None) -> Iterator[Judge]:
-    with Judge(reveal_seeds=True) as judge:
-        yield judge
+def kept_judge(_cache_here: None, open_judge: Judge) -> Judge:
+    return open_judge
 
 
 @pytest.fixture
 def one_judge(kept_judge: Judge, monkeypatch: pytest.MonkeyPatch) -> Judge:
-    """Commands of this test use one judge that is already there: starting one takes longer than the test."""
-    for command in (_bench, _eval, _profile, _suites_audit, _verify):
+    """Commands of this test use one judge that is already there, and leave it the tasks they have prepared.
+
+    Starting one takes longer than the test, and preparing a task as long.
+    """
+    monkeypatch.setattr(kept_judge, "forget", lambda task: None)
+    for command in (_bench, _doctor, _eval, _profile, _suites_audit, _verify):
         monkeypatch.setattr(command, "Judge", lambda **_: contextlib.nullcontext(kept_judge))
     return kept_judge
 

@@ -71,7 +71,7 @@ def test_a_missing_nvcc_is_said_with_the_command_that_helps(one_judge, relu, can
 
 
 @needs_nvcc
-def test_doctor_says_what_can_be_done_for_gpus_and_what_more_would_take(invoke):
+def test_doctor_says_what_can_be_done_for_gpus_and_what_more_would_take(one_judge, invoke):
     output = invoke("doctor").output
     assert "candidates are compiled for sm_90, not run and not checked: this machine has no GPU" in output
     assert "more: judge on a machine with an NVIDIA GPU" in output

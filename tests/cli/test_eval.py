@@ -139,3 +139,10 @@ def test_a_backend_that_the_candidate_does_not_use_rejects_it(one_judge, eight, 
     assert result.exit_code == 1
     assert "LOAD_ERROR" in result.output
     assert invoke("eval", *eight, "--untimed", "--backend", "cpp").exit_code == 0
+
+
+def test_the_sanitizer_is_for_gpu_candidates(eight, invoke):
+    result = invoke("eval", *eight, "--sanitize")
+    assert result.exit_code == 2
+    assert "the sanitizer looks at kernels on a GPU" in result.output
+    assert "leave --sanitize out" in result.output

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from kernelwright.cli import _profile
+from kernelwright.judge import Profile
+from kernelwright.judge._bottleneck import Finding
 from kernelwright.tasks import load_task
 from tests.corpus import HONEST, TASKS
 from tests.judge.texts import EIGHT
@@ -69,6 +71,9 @@ def test_what_cannot_be_profiled_is_said_with_what_to_do(eight, cannot_judge, ar
     cannot_judge("profile", *[told.get(word, word) for word in arguments], names=names, fix=fix)
 
 
-def test_a_place_that_cannot_be_written(one_judge, eight, tmp_path, cannot_judge):
+def test_a_place_that_cannot_be_written(one_judge, eight, tmp_path, cannot_judge, monkeypatch):
+    untimed = one_judge.judge(load_task(eight[0]), EIGHT, timed=False)
+    known = Profile(untimed, "cpp", {}, [Finding("overhead", "It is small.", (), 1.0)])
+    monkeypatch.setattr(_profile, "profile", lambda *_: known)
     (tmp_path / "file").write_text("")
     cannot_judge("profile", *eight, "--json", tmp_path / "file" / "p.json", names=["p.json"], fix="another place")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from kernelwright.tasks import Task, load_task
@@ -24,6 +25,9 @@ HONEST = HERE.parent / "honest" / "candidates"
 # Candidates in SYCL, judged where its packages are installed.
 SYCL_EXPLOITS = HERE.parent / "exploits" / "sycl"
 SYCL_HONEST = HERE.parent / "honest" / "sycl"
+# Candidates that build a torch extension, which takes seconds each; they are left out of the mutants.
+EXTENSION_EXPLOITS = HERE.parent / "exploits" / "extensions"
+EXTENSION_HONEST = HERE.parent / "honest" / "extensions"
 HEADER = re.compile(r"^# (entry|task|expect): (.+)$")
 
 
@@ -44,8 +48,13 @@ class Specimen:
         return self.path.read_text()
 
     def load_task(self) -> Task:
-        folder = self.tasks / self.task
-        return load_task(folder if folder.is_dir() else self.tasks / f"{self.task}.py")
+        return _task(self.tasks, self.task)
+
+
+@cache
+def _task(tasks: Path, name: str) -> Task:
+    """One object for all candidates of a task."""
+    return load_task(tasks / name if (tasks / name).is_dir() else tasks / f"{name}.py")
 
 
 def specimens(folder: Path, tasks: Path = TASKS) -> list[Specimen]:

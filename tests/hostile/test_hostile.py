@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.judge import Judge, Limits, Status, Verdict
+from kernelwright.judge import Judge, Limits, Status, Verdict, _channel
 from kernelwright.tasks import Task, load_task
 from tests.corpus import HONEST, TASKS
 
@@ -55,7 +55,8 @@ def judge(scratch: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[J
         patch.setenv("KERNELWRIGHT_TEST_SECRET", SECRET)
         patch.setenv("KERNELWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(tempfile, "tempdir", str(scratch))
-        with Judge(limits=Limits(load_s=3, call_s=3, build_s=8, total_s=12, memory_bytes=2 << 30)) as judge:
+        patch.setattr(_channel, "SEND_SECONDS", 2.0)
+        with Judge(limits=Limits(load_s=2, call_s=2, build_s=4, total_s=6, memory_bytes=2 << 30)) as judge:
             yield judge
     assert list(scratch.iterdir()) == []
 
@@ -178,9 +179,9 @@ def test_endless_loop_in_native_code(hear) -> None:
 @pytest.mark.slow
 def test_calls_just_under_the_limit_meet_the_total_limit(hear) -> None:
     started = time.monotonic()
-    verdict = hear(in_forward("time.sleep(2.5)\nreturn torch.softmax(x, dim=-1)"))
+    verdict = hear(in_forward("time.sleep(1.6)\nreturn torch.softmax(x, dim=-1)"))
     assert verdict.status is Status.TIMEOUT
-    assert time.monotonic() - started < 45
+    assert time.monotonic() - started < 20
 
 
 def test_message_that_trickles(hear) -> None:

@@ -1,4 +1,4 @@
-"""One judge a module, and a build cache that starts empty."""
+"""The judge and the build cache that all these tests share, and two small tasks."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,22 +10,16 @@ from kernelwright.tasks import Task, load_task
 from tests.judge.texts import eight_folder, relu_folder
 
 
-@pytest.fixture(scope="session")
-def judge_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("judge-cache")
-
-
 @pytest.fixture(scope="module", autouse=True)
-def _cache_here(judge_cache: Path) -> Iterator[None]:
+def _cache_here(throwaway_cache: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KERNELWRIGHT_CACHE", str(judge_cache))
+        patch.setenv("KERNELWRIGHT_CACHE", str(throwaway_cache))
         yield
 
 
 @pytest.fixture(scope="module")
-def small_judge(_cache_here: None) -> Iterator[Judge]:
-    with Judge(reveal_seeds=True) as judge:
-        yield judge
+def small_judge(_cache_here: None, open_judge: Judge) -> Judge:
+    return open_judge
 
 
 @pytest.fixture(scope="session")

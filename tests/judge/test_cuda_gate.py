@@ -8,6 +8,7 @@ from kernelwright import native
 from kernelwright.judge import InfraError, Status, certificate
 from kernelwright.native import _nvcc
 
+needs_nvrtc = pytest.mark.skipif(native.nvrtc() is None, reason="NVRTC is not installed (nvidia-cuda-nvrtc)")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc, the CUDA compiler, is not installed")
 
 RELU = '''\
@@ -32,9 +33,34 @@ class ModelNew(torch.nn.Module):
         lib.relu(x, y, x.numel())
         return y
 '''
-INLINE = RELU.replace("from kernelwright import native", "from torch.utils.cpp_extension import load_inline").replace(
-    "native.cuda(", "load_inline(name='m', cpp_sources='', cuda_sources="
+KERNEL = RELU[: RELU.index('extern "C" void')].replace('extern "C" ', "") + RELU[RELU.index('""")') :].replace(
+    "lib.relu(", "lib.relu_kernel[1, 256]("
 )
+INLINE = '''\
+import torch
+from torch.utils.cpp_extension import load_inline
+
+source = """
+#include <torch/extension.h>
+
+__global__ void relu_kernel(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+torch::Tensor relu(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    relu_kernel<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return y;
+}
+"""
+extension = load_inline("relu", "torch::Tensor relu(torch::Tensor x);", source, functions=["relu"])
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return extension.relu(x)
+'''
 
 
 @pytest.fixture(autouse=True)
@@ -123,10 +149,29 @@ def test_the_text_cannot_read_what_the_cage_hides(judged, tmp_path):
 
 
 @needs_nvcc
-def test_load_inline_is_nobodys_fault_here(judged):
-    with pytest.raises(InfraError, match=r"built by torch's load_inline.*no GPU") as caught:
-        judged(INLINE)
-    assert "NVIDIA GPU" in caught.value.fix
+@pytest.mark.slow
+def test_an_extension_that_compiles_is_untimed_and_not_accepted(judged):
+    verdict = judged(INLINE)
+    assert (verdict.status, verdict.checked, verdict.accepted) == (Status.UNTIMED, False, False), verdict.message
+    assert "compiles for sm_90" in verdict.message
+
+
+@needs_nvcc
+@pytest.mark.slow
+def test_an_extension_that_does_not_compile_is_a_compile_error_at_its_own_line(judged):
+    verdict = judged(INLINE.replace("int i = blockIdx.x", "int i blockIdx.x"))
+    assert verdict.status is Status.COMPILE_ERROR
+    assert "cuda.cu(8): error" in verdict.message, verdict.message
+
+
+@needs_nvrtc
+def test_kernels_alone_are_compiled_without_nvcc(judged, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    verdict = judged(KERNEL)
+    assert (verdict.status, verdict.checked) == (Status.UNTIMED, False), verdict.message
+    wrong = judged(KERNEL.replace("int i =", "flaot i ="))
+    assert wrong.status is Status.COMPILE_ERROR
+    assert "kernel.cu(3): error" in wrong.message
 
 
 def test_without_nvcc_nobody_is_blamed(judged, monkeypatch, tmp_path):

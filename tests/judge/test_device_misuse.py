@@ -28,8 +28,8 @@ def hear(judge: Judge) -> Hear:
 def test_a_result_on_another_device(hear: Hear) -> None:
     verdict = hear(forward("return torch.empty_like(x, device='meta')"))
     assert verdict.status is Status.WRONG_STRUCTURE
-    told = "returns a Tensor on meta where the reference returns a plain tensor, on the device of its inputs"
-    assert verdict.message == told
+    what, where = "a Tensor on meta (torch.strided)", "a plain tensor on the device of the inputs"
+    assert verdict.message == f"returns {what} where the reference returns {where}"
 
 
 def test_work_on_two_devices(hear: Hear) -> None:

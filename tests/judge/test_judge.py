@@ -23,6 +23,7 @@ def test_two_judgements_share_old_trials_and_get_a_fresh_one_each(small_judge, r
 
 @pytest.mark.slow
 def test_the_same_master_seed_comes_to_the_same_trials_again(small_judge, eight_task):
+    small_judge.forget(eight_task)  # its trials are counted from its first
     first = small_judge.judge(eight_task, EIGHT, timed=False)
     with Judge(seed=first.evidence["seed"], reveal_seeds=True) as again:
         second = again.judge(eight_task, EIGHT, timed=False)

@@ -111,7 +111,8 @@ STRUCTURES = {
     "nothing": ("return None", "None"),
     "a number": ("return 1.5", "1.5"),
     "an array": ("return torch.relu(x).numpy()", "ndarray"),
-    "a sparse tensor": ("return torch.relu(x).to_sparse()", "Tensor"),
+    "a sparse tensor": ("return torch.relu(x).to_sparse()", "Tensor on cpu (torch.sparse_coo)"),
+    "a tensor elsewhere": ("return torch.relu(x).to('meta')", "Tensor on meta (torch.strided) where"),
     "an expanded tensor": ("return torch.relu(x)[:1].expand(300, 401)", "expanded"),
     "the input itself": ("return x", "input"),
     "part of the input": ("return x.view(-1).view(300, 401)", "input"),
@@ -232,6 +233,8 @@ CRASHES = {
     "a bad pointer": (relu("*(volatile int*)8 = 1;"), "SIGSEGV"),
     "an exception": (forward("raise ValueError('odd size')"), "ValueError: odd size"),
     "leaving": (forward("os._exit(3)"), "exit code 3"),
+    "another GPU": (forward("raise RuntimeError('CUDA error: invalid device ordinal')"), "shown one GPU"),
+    "another GPU's code": (forward("raise RuntimeError('no kernel image is available')"), "leave -arch out"),
     "an assertion": (forward("os.abort()"), "SIGABRT"),
 }
 
@@ -257,6 +260,11 @@ def test_what_it_printed_before_it_died_is_kept(judged):
 def test_asking_for_too_much_memory_is_oom(judged):
     verdict = judged(forward("return torch.relu(torch.zeros(1 << 40))"))
     assert verdict.status is Status.OOM
+    assert "ran out of memory: raised" in verdict.message
+
+
+def test_a_device_that_is_full_is_oom(judged):
+    assert judged(forward("raise RuntimeError('CUDA error: out of memory')")).status is Status.OOM
 
 
 def test_torch_doing_the_work_is_library_only(judged):

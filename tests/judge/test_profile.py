@@ -12,6 +12,8 @@ from kernelwright.judge._profile import Roof, rules_view, vector_bits
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
 from tests.judge.texts import EIGHT, RELU
 
+# What a module shares gets no second chance when its tests do: on a busy machine it takes its own.
+TRIES = 3
 FACTS = {"cases", "case", "cores", "vector_bits", "ceilings", "samples", "code", "counters"}
 CASE = set(
     "case weight time_ms eager_ms element_bits bytes operations roof bytes_per_second operations_per_second "
@@ -21,9 +23,29 @@ CASE = set(
 
 @pytest.fixture(scope="module")
 def relu_profile(small_judge, relu_task) -> Profile:
-    found = profile(small_judge, relu_task, RELU)
+    for _ in range(TRIES):
+        found = profile(small_judge, relu_task, RELU)
+        if isinstance(found, Profile):
+            break
     assert isinstance(found, Profile), found.message
     return found
+
+
+@pytest.fixture(scope="module")
+def eight_verdict(small_judge, eight_task) -> Verdict:
+    for _ in range(TRIES):
+        verdict = small_judge.judge(eight_task, EIGHT)
+        if verdict.accepted:
+            break
+    assert verdict.status is Status.CORRECT, verdict.message
+    return verdict
+
+
+@pytest.fixture
+def judged_eight(small_judge, eight_verdict, monkeypatch) -> Judge:
+    """A judge who has judged EIGHT already: what these tests say begins after the verdict."""
+    monkeypatch.setattr(small_judge, "judge", lambda task, source: eight_verdict)
+    return small_judge
 
 
 def test_a_profile_tells_what_its_page_promises(relu_profile):
@@ -64,30 +86,30 @@ def test_a_wrong_kernel_gets_its_verdict_and_no_profile(small_judge, eight_task)
     assert found.status is Status.WRONG_VALUE
 
 
-def test_a_kernel_that_fails_while_profiled_is_rejected_without_numbers(small_judge, eight_task, monkeypatch):
+def test_a_kernel_that_fails_while_profiled_is_rejected_without_numbers(judged_eight, eight_task, monkeypatch):
     def fail(self):
         raise _profile.Rejection(Status.CRASH, "crashed with SIGSEGV during profile", signal=11)
 
     monkeypatch.setattr(_profile._Session, "profile", fail)
-    found = profile(small_judge, eight_task, EIGHT)
+    found = profile(judged_eight, eight_task, EIGHT)
     assert isinstance(found, Verdict)
     assert (found.status, found.stage) == (Status.CRASH, "profile")
     assert found.time_ms == found.speedup == {}
     assert found.evidence["signal"] == 11
 
 
-def test_without_the_listing_program_one_line_says_so(small_judge, eight_task, monkeypatch):
+def test_without_the_listing_program_one_line_says_so(judged_eight, eight_task, monkeypatch):
     monkeypatch.setattr(_profile.shutil, "which", lambda name: None)
-    found = profile(small_judge, eight_task, EIGHT)
+    found = profile(judged_eight, eight_task, EIGHT)
     assert isinstance(found, Profile)
     assert "objdump is not installed" in found.facts["code"]["absent"]
     assert "perf is not installed" in found.facts["counters"]["absent"]
 
 
-def test_operations_that_cannot_be_counted_leave_only_the_memory_roof(small_judge, eight_task, monkeypatch):
-    prepared = small_judge.prepare(eight_task)
+def test_operations_that_cannot_be_counted_leave_only_the_memory_roof(judged_eight, eight_task, monkeypatch):
+    prepared = judged_eight.prepare(eight_task)
     monkeypatch.setattr(prepared, "operations", _raise_task_error)
-    found = profile(small_judge, eight_task, EIGHT)
+    found = profile(judged_eight, eight_task, EIGHT)
     assert isinstance(found, Profile)
     (case,) = found.facts["cases"]
     assert "could not be counted" in case["operations"]["absent"]

@@ -164,8 +164,14 @@ def test_a_kernel_is_launched_with_its_shape(gpus):
 
 def test_a_failed_launch_of_a_kernel_is_raised(gpus):
     spy = Spy(code=9)
-    with pytest.raises(native.CudaError, match="launching relu_kernel failed"):
-        bound("relu_kernel", spy, spy)[1, 2048](OnDevice(), OnDevice(), 7)
+    words = r"launching relu_kernel failed: .*: grid \(1, 1, 1\), block \(256, 1, 1\), 999999 bytes of shared memory"
+    with pytest.raises(native.CudaError, match=words):
+        bound("relu_kernel", spy, spy)[1, 256, 999999](OnDevice(), OnDevice(), 7)
+
+
+def test_a_block_larger_than_any_gpu_has_is_refused():
+    with pytest.raises(native.NativeCallError, match=r"relu_kernel: block \(64, 32\) has 2048 threads, more than 1024"):
+        bound("relu_kernel", Spy(), Spy())[1, (64, 32)]
 
 
 @pytest.mark.parametrize("shape", [4, (4,), (4, 0), (4, 2.5), ((1, 1, 1, 1), 4), (4, 4, -1), (4, 4, 4, 4)])

@@ -12,6 +12,7 @@ from kernelwright.backends._backend import Availability, Backend, Listing, Scope
 from kernelwright.backends._device import usable_gpu, without_device
 from kernelwright.backends._native_sources import native_sources
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
+from kernelwright.backends._sass import KernelCode, plain_name, read_ptx, read_sass
 
 for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
     if not _module.name.rpartition(".")[2].startswith("_"):
@@ -20,6 +21,7 @@ for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
 __all__ = [
     "Availability",
     "Backend",
+    "KernelCode",
     "Listing",
     "Scope",
     "UnknownBackendError",
@@ -27,6 +29,9 @@ __all__ = [
     "get",
     "names",
     "native_sources",
+    "plain_name",
+    "read_ptx",
+    "read_sass",
     "register",
     "usable_gpu",
     "without_device",

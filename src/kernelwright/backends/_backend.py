@@ -19,7 +19,7 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a backend works on this machine; if not, `fix` is the command that would make it work.
+    """Whether a backend works on this machine; if not, or not all of it, `fix` is the command that would help.
 
     `more` says, where it works only in part, what it would take to do the rest.
     """
@@ -61,10 +61,6 @@ class Backend(ABC):
     def scope(self) -> Scope:
         """How far candidates of this language can be taken here, its toolchain being there."""
         return Scope.TIMED
-
-    def unfit(self, candidate_text: str) -> str:
-        """Why this candidate, though of this language, cannot even be built here; empty if it can."""
-        return ""
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         """Places that deserve a look, as `family:line`. Triage, never a verdict: honest code has them too."""

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from kernelwright.backends._names import parse
 
-INLINE = "torch.utils.cpp_extension.load_inline"
-CUDA_SOURCES = 2
+_INLINE, _LOAD = "torch.utils.cpp_extension.load_inline", "torch.utils.cpp_extension.load"
+_CUDA_SOURCES = 2
+# What text of a native language is known by.
+_MARKS = ('extern "C"', "#include", "__global__", "torch::Tensor", "at::Tensor")
 _WORTH_A_LOOK = {
     "native-asm": r"\b__asm__\b|\basm\b",
     "native-clock": r"\bstd::chrono\b|\bclock_gettime\b|\b__?rdtscp?\b|\bomp_get_wtime\b",
@@ -23,10 +25,24 @@ _WORTH_A_LOOK = {
 }
 
 
-def is_inline_cuda(origin: str, call: ast.Call) -> bool:
-    """Whether this call hands CUDA to PyTorch's extension loader, by name or as the third argument."""
-    named = any(keyword.arg == "cuda_sources" for keyword in call.keywords)
-    return origin == INLINE and (named or len(call.args) > CUDA_SOURCES)
+def loads_extension(origin: str) -> bool:
+    """Whether this is PyTorch's extension loader."""
+    return origin in (_INLINE, _LOAD)
+
+
+def loads_cuda(origin: str, call: ast.Call, candidate_text: str) -> bool:
+    """Whether this call hands CUDA to PyTorch's extension loader.
+
+    As text by name or as the third argument; as files, if any CUDA stands in the candidate at all.
+    """
+    if origin == _LOAD:
+        return "__global__" in candidate_text or ".cu" in candidate_text
+    named = any(keyword.arg == "cuda_sources" and not _is_none(keyword.value) for keyword in call.keywords)
+    return origin == _INLINE and (named or len(call.args) > _CUDA_SOURCES)
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def screen_native(candidate_text: str, more: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -39,5 +55,6 @@ def screen_native(candidate_text: str, more: Mapping[str, str] | None = None) ->
 
 def _native_texts(candidate_text: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(parse(candidate_text) or ast.Module([], [])):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and 'extern "C"' in node.value:
-            yield node.lineno, node.value
+        match node:
+            case ast.Constant(value=str(text)) if any(mark in text for mark in _MARKS):
+                yield node.lineno, text

@@ -1,15 +1,15 @@
 """C++ for the processor, compiled by `kernelwright.native` or by PyTorch's own extension loader."""
 
-import ast
 import os
 
 from kernelwright import native
 from kernelwright.backends import _disassembly
 from kernelwright.backends._backend import Availability, Backend, Listing
 from kernelwright.backends._names import Names, parse
-from kernelwright.backends._native_text import INLINE, is_inline_cuda, screen_native
+from kernelwright.backends._native_text import loads_cuda, loads_extension, screen_native
 from kernelwright.backends._registry import register
 
+_NATIVE = "kernelwright.native.cpp"
 # The smallest program that needs everything a candidate may: the compiler, its headers, OpenMP, the linker.
 _PROBE = native.Source(
     "cpp", '#include <cmath>\n#include <omp.h>\nextern "C" int probe() { return omp_in_parallel(); }'
@@ -40,7 +40,10 @@ class Cpp(Backend):
 
     def recognises(self, candidate_text: str) -> bool:
         tree = parse(candidate_text)
-        return tree is not None and any(_compiles_cpp(*call) for call in Names(tree).calls(tree))
+        return tree is not None and any(
+            origin == _NATIVE or (loads_extension(origin) and not loads_cuda(origin, call, candidate_text))
+            for origin, call in Names(tree).calls(tree)
+        )
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         return (*super().screen(candidate_text), *screen_native(candidate_text))
@@ -48,7 +51,3 @@ class Cpp(Backend):
 
 def _fix() -> str:
     return "unset KERNELWRIGHT_CXX" if os.environ.get("KERNELWRIGHT_CXX") else native.install_command()
-
-
-def _compiles_cpp(origin: str, call: ast.Call) -> bool:
-    return origin == "kernelwright.native.cpp" or (origin == INLINE and not is_inline_cuda(origin, call))

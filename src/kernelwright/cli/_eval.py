@@ -50,6 +50,9 @@ def run(
     ] = None,
     limit: LimitOption = None,
     untimed: Annotated[bool, typer.Option("--untimed", help="Check only; do not time.")] = False,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="On a GPU, look for memory faults and races with compute-sanitizer.")
+    ] = False,
     suite_dir: SuiteDirOption = None,
 ) -> None:
     described = load_task(task, constants=assignments(constants or [], "--set"), mode=mode, suite_dir=suite_dir)
@@ -58,7 +61,11 @@ def run(
         check_backend(backend)
     console = Console(highlight=False)
     with Judge(
-        limits=limits_from(limit or []), baselines=baselines_from(baseline), seed=seed, reveal_seeds=True
+        limits=limits_from(limit or []),
+        baselines=baselines_from(baseline),
+        seed=seed,
+        reveal_seeds=True,
+        sanitize=sanitize,
     ) as judge:
         if fit_machine:
             described = fitted(judge, described, console)

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from kernelwright.cli._profile_device import render_device
+from kernelwright.cli._profile_lines import line, roof_lines, short, unit
 from kernelwright.judge import Profile
 
 MOST_FUNCTIONS, LONGEST_NAME = 6, 44
@@ -24,56 +26,40 @@ WIDTHS = ("scalar", "xmm", "ymm", "zmm")
 
 
 def render(console: Console, profile: Profile, task: str, candidate: str) -> None:
-    facts = profile.facts
     console.print(f"[bold green]✔ {profile.verdict.status}[/]  {escape(profile.verdict.message)}", soft_wrap=True)
     names = f"[dim]task[/] {escape(task)}  [dim]candidate[/] {escape(candidate)}"
     console.print(f"  {names}  [dim]on[/] {escape(_machine(profile))}", soft_wrap=True)
+    if profile.device == "cpu":
+        _render_host(console, profile.facts)
+    else:
+        render_device(console, profile.facts)
+    console.print(f"[bold]Bottleneck:[/] {escape(profile.paragraph)}")
+
+
+def _render_host(console: Console, facts: dict[str, Any]) -> None:
     for case in facts["cases"]:
         if len(facts["cases"]) > 1:
             console.print(f"  [bold]{escape(case['case'])}[/]")
         for name, text in _case_lines(case, facts):
-            _line(console, name, text)
+            line(console, name, text)
     for name, text in (*_sample_lines(facts), *_code_lines(facts["code"]), *_counter_lines(facts["counters"])):
-        _line(console, name, text)
+        line(console, name, text)
     if facts["code"].get("functions"):
         console.print(_table(facts["code"]["functions"]))
-    console.print(f"[bold]Bottleneck:[/] {escape(profile.paragraph)}")
-
-
-def _line(console: Console, name: str, text: str) -> None:
-    console.print(f"  {name:<10}{escape(text)}", soft_wrap=True)
 
 
 def _machine(profile: Profile) -> str:
+    if profile.device != "cpu":
+        return str(profile.facts["device"]["name"])
     return f"{profile.verdict.machine['cpu']}, {profile.facts['cores']} cores"
 
 
 def _case_lines(case: dict[str, Any], facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    roof = case["roof"]
-    bounds = f"{roof['memory_ms']:.3g} ms for its bytes"
-    if roof["compute_ms"] is not None:
-        bounds += f", {roof['compute_ms']:.3g} ms for its operations"
-    yield "time", f"{case['time_ms']:.4g} ms (eager {case['eager_ms']:.4g} ms)"
-    yield "roof", f"{bounds}: {roof['bound']} bound, {roof['share']:.0%} of the roof"
-    moved = case["bytes"]["read"] + case["bytes"]["written"]
-    best = moved / (roof["memory_ms"] / 1e3) if roof["memory_ms"] else 0.0
-    yield "bytes", f"{_unit(moved)}B at {_unit(case['bytes_per_second'])}B/s, of {_unit(best)}B/s for that many"
-    yield "counted", _operations(case, facts["ceilings"]["fp32_flops_per_second"])
+    yield from roof_lines(case, f"{unit(facts['ceilings']['fp32_flops_per_second'])}/s in fp32 multiply-adds")
     busy = f"{case['processors']:.2f} of {facts['cores']} cores busy"
     yield "threads", f"{busy}; {case['page_faults']:.0f} page faults a call"
     if case["outside_share"] is not None:
         yield "outside", f"{case['outside_share']:.0%} of a call is left with its own kernels switched off"
-
-
-def _operations(case: dict[str, Any], ceiling: float) -> str:
-    operations = case["operations"]
-    if "absent" in operations:
-        return str(operations["absent"])
-    parts = [f"{_unit(operations[kind])} {kind}" for kind in ("matrix", "elementwise") if operations[kind]]
-    special = f", {_unit(operations['special'])} of them exp and the like" if operations["special"] else ""
-    rate = f"at {_unit(case['operations_per_second'])}/s, of {_unit(ceiling)}/s in fp32 multiply-adds"
-    avoided = "; it avoids some of them" if case["roof"]["operations_avoided"] else ""
-    return f"operations: {' + '.join(parts) or 'none'}{special}, {rate}{avoided}"
 
 
 def _sample_lines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -107,7 +93,7 @@ def _counter_lines(counters: dict[str, Any]) -> Iterator[tuple[str, str]]:
     parts = []
     if counters.get("cycles") and "instructions" in counters:
         parts.append(f"{counters['instructions'] / counters['cycles']:.2f} instructions a cycle")
-    parts += [f"{_unit(counters[name])} {name}" for name in counters if name not in ("instructions",)]
+    parts += [f"{unit(counters[name])} {name}" for name in counters if name not in ("instructions",)]
     yield "perf", ", ".join(parts) + " a call"
 
 
@@ -126,19 +112,6 @@ def _row(function: dict[str, Any]) -> list[str]:
     percent = [None if function[key] is None else f"{function[key]:.0%}" for key in ("share", "fused_share")]
     counts = [str(function[key]) for key in ("divisions", "roots", "gathers", "spills")]
     widths = _widths(function["arithmetic"]) if function["arithmetic"] else "none"
-    calls = ", ".join(_short(name, 24) for name in function["calls"][:3])
-    name = _short(function["name"], LONGEST_NAME)
+    calls = ", ".join(short(name, 24) for name in function["calls"][:3])
+    name = short(function["name"], LONGEST_NAME)
     return [name, percent[0] or "", str(function["loops"]), widths, percent[1] or "", *counts, calls]
-
-
-def _short(name: str, longest: int) -> str:
-    """Names come from the candidate's text."""
-    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return shown if len(shown) <= longest else shown[: longest - 3] + "..."
-
-
-def _unit(value: float) -> str:
-    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{value / size:.3g} {letter}"
-    return f"{value:.3g} "

@@ -10,7 +10,7 @@ from rich.markup import escape
 from kernelwright.judge import Status, Verdict
 
 NEXT = {
-    Status.COMPILE_ERROR: "read the compiler's first error above; it knows the candidate's text as kernel.cpp or .cu",
+    Status.COMPILE_ERROR: "read the compiler's first error above; lines are counted in the native text",
     Status.LOAD_ERROR: "run the candidate on its own: it must import, and construct ModelNew like the reference",
     Status.TIMEOUT: "make it faster or raise the limit (--limit call_s=60, load_s, build_s)",
     Status.CRASH: "look for indices past the end; results and workspaces are fenced while checking",

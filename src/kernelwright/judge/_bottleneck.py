@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 NEAR = 0.6
 WORTH = 1.2
@@ -106,20 +106,42 @@ class Finding:
         return {"name": self.name, "sentence": self.sentence, "advice": list(self.advice), "gain": round(self.gain, 2)}
 
 
+class Roofed(Protocol):
+    """Facts of any kind: how far a kernel is from its roof, and how much faster it could be at most."""
+
+    @property
+    def roof_share(self) -> float: ...
+
+    @property
+    def most_gain(self) -> float: ...
+
+
+F = TypeVar("F", bound=Roofed)
 Rule = Callable[[Facts], Finding | None]
 
 
 def diagnose(facts: Facts) -> list[Finding]:
     """What holds the kernel back, the most important first; never empty."""
-    found = sorted(_worth_telling(facts), key=lambda finding: -finding.gain)
+    return ranked(facts, RULES, near=_near_roof, far=_far_from_roof)
+
+
+def ranked(
+    facts: F,
+    rules: Iterable[Callable[[F], Finding | None]],
+    *,
+    near: Callable[[F], Finding],
+    far: Callable[[F], Finding],
+) -> list[Finding]:
+    """What rules find, the most to gain first. `near`, `far`: what is said near the roof, and where no rule speaks."""
+    found = sorted(_worth_telling(facts, rules), key=lambda finding: -finding.gain)
     if facts.roof_share >= NEAR:
-        return [_near_roof(facts), *found]
-    return found or [_far_from_roof(facts)]
+        return [near(facts), *found]
+    return found or [far(facts)]
 
 
-def _worth_telling(facts: Facts) -> Iterable[Finding]:
+def _worth_telling(facts: F, rules: Iterable[Callable[[F], Finding | None]]) -> Iterable[Finding]:
     """No gain can be more than the distance to the roof."""
-    for rule in RULES:
+    for rule in rules:
         finding = rule(facts)
         if finding is not None:
             gain = min(finding.gain, facts.most_gain)

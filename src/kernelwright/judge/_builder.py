@@ -40,8 +40,8 @@ class Builder:
             self._note(os.fstat(fd).st_ino, path)
             return {"op": "built"}, (fd,)
         except native.ToolchainError as error:
-            fix = backends.get(source.language).available().fix
-            raise OutOfReach(f"the candidate needs the backend {source.language}: {error.headline}", fix) from error
+            fix = backends.get(source.backend).available().fix
+            raise OutOfReach(f"the candidate needs the backend {source.backend}: {error.headline}", fix) from error
         except native.CompileError as error:
             return {"op": "failed", "message": error.headline, "log": error.log}, ()
         finally:
@@ -100,11 +100,12 @@ class Builder:
     def _order(self, worker: Worker, source: native.Source, library: int) -> Message:
         text = {"language": source.language, "text": source.text, "flags": list(source.flags)}
         settings = native.nvcc_settings() | {"KERNELWRIGHT_CACHE": str(native.cache_dir().resolve())}
-        order = {"op": "compile", "source": text, "timeout": self._limits.build_s + 5, "settings": settings}
+        allowed = self._limits.build_s * native.language_of(source).patience
+        order = {"op": "compile", "source": text, "timeout": allowed + 5, "settings": settings}
         try:
-            return worker.ask(order, (library,), timeout=self._limits.build_s)
+            return worker.ask(order, (library,), timeout=allowed)
         except Silent as error:
-            message = f"compiling took more than {self._limits.build_s:g} s"
+            message = f"compiling took more than {allowed:g} s"
             raise Rejection(Status.TIMEOUT, message, stage="build") from error
         except ChannelError as error:
             raise native.CompileError("the compiler was stopped: it ran out of memory or crashed") from error

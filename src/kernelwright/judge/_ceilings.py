@@ -10,6 +10,7 @@ import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from kernelwright import native
 from kernelwright.judge._channel import Message
@@ -139,7 +140,12 @@ def load_flops(template: Template) -> float:
     return float(kept["fp32"])
 
 
-def _kept(key: str, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
+def load_device(name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What the device of this name can do at best, from the cache or measured now."""
+    return _kept(f"{name}, device", measure)
+
+
+def _kept(key: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     path = native.cache_dir() / "ceilings.json"
     kept = _read(path)
     if key not in kept:
@@ -151,7 +157,7 @@ def _kept(key: str, measure: Callable[[], dict[str, float]]) -> dict[str, float]
     return kept[key]
 
 
-def _read(path: Path) -> dict[str, dict[str, float]]:
+def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
         kept = json.loads(path.read_text())
         return kept if isinstance(kept, dict) else {}

@@ -102,11 +102,13 @@ class Channel:
     def whole(self) -> bool:
         """Whether all of the next message is here; a long one arrives only while it is being received."""
         try:
-            header = self._sock.recv(HEADER.size, socket.MSG_PEEK | socket.MSG_DONTWAIT)
             queued = struct.unpack("i", fcntl.ioctl(self._sock, termios.FIONREAD, bytes(4)))[0]
+            if queued < HEADER.size:  # else Python waits for more, whatever the flags say
+                return False
+            header = self._sock.recv(HEADER.size, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except OSError:
             return False
-        return len(header) == HEADER.size and queued >= HEADER.size + HEADER.unpack(header)[0]
+        return len(header) == HEADER.size and bool(queued >= HEADER.size + HEADER.unpack(header)[0])
 
     def waiting(self) -> bool:
         """Whether bytes lie unread: more than was asked for has been said."""

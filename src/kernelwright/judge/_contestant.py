@@ -41,6 +41,11 @@ LONGEST_HEADLINE, LONGEST_TEXT = 2000, 1 << 18
 # OpenMP's threads spin for some milliseconds after a call before they sleep.
 GRACE_SECONDS, IDLE_SECONDS, IDLE_SHARE, IDLE_TRIES = 0.01, 0.02, 0.1, 12
 NONSENSE = (Garbage, KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, RecursionError)
+# Words of CUDA's, and what a candidate's author can do about them.
+ADVICE = {
+    "invalid device ordinal": "a candidate is shown one GPU: stay on the device of its inputs",
+    "no kernel image is available": "the code is for another GPU than this one: leave -arch out",
+}
 FAILED = {"compile": Status.COMPILE_ERROR, "memory": Status.OOM}
 
 
@@ -133,9 +138,14 @@ class Contestant:
         (self._compiled if fds else self._refused).append({**request, **reply})
         return reply, fds
 
-    def has_compiled(self, language: str) -> bool:
-        """Whether text of this language was compiled. Raises if some was refused and none compiled, said or not."""
-        compiled = any(request["source"]["language"] == language for request in self._compiled)
+    @property
+    def compiled(self) -> list[Message]:
+        """The requests whose text was compiled for it."""
+        return self._compiled
+
+    def has_compiled(self, backend: str) -> bool:
+        """Whether text for this backend was compiled. Raises if some was refused and none compiled, said or not."""
+        compiled = any(_backend(request) == backend for request in self._compiled)
         if self._refused and not compiled:
             self.check_answer({**self._refused[0], "kind": "compile"})
         return compiled
@@ -218,9 +228,11 @@ class Contestant:
         during = Status.LOAD_ERROR if self.stage_name == "load" else Status.CRASH
         status = FAILED.get(str(answer.get("kind")), during)
         headline = _clean(answer.get("message", ""), LONGEST_HEADLINE).strip().split("\n")[0]
+        raised = f"raised {_clean(answer.get('type'), 100)}: {headline}{_advice(headline)}"
+        sentences = {Status.COMPILE_ERROR: headline, Status.OOM: f"ran out of memory: {raised}"}
         raise Rejection(
             status,
-            headline if status is Status.COMPILE_ERROR else f"raised {_clean(answer.get('type'), 100)}: {headline}",
+            sentences.get(status, raised),
             log=_clean(answer.get("log", ""), LONGEST_TEXT),
             trace=_clean(answer.get("trace", ""), LONGEST_TEXT),
             stage=self.stage_name,
@@ -291,7 +303,7 @@ class Contestant:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             kind, same, words = "nonsense", False, "nonsense"
         if kind:
-            message = f"returns a {kind} where the reference returns a plain tensor, on the device of its inputs"
+            message = f"returns a {kind} where the reference returns a plain tensor on the device of the inputs"
             raise Rejection(Status.WRONG_STRUCTURE, message)
         if not same:
             raise Rejection(Status.WRONG_STRUCTURE, f"returns {words} where the reference returns {outline(theirs)}")
@@ -407,6 +419,10 @@ class Contestant:
         self.worker.dismiss()
 
 
+def _backend(request: Message) -> str:
+    return native.Source(request["source"]["language"], "").backend
+
+
 def _driver_codes(request: Message, fd: int) -> list[Code]:
     """The code that a driver will write into memory from this library; C++ brings its own."""
     if request["source"]["language"] != "sycl":
@@ -418,6 +434,11 @@ def _clean(text: object, longest: int) -> str:
     """Text from a candidate as it may stand in a verdict: short, printable, storable."""
     cut = str(text)[:longest].encode("utf-8", "replace").decode()
     return "".join(letter for letter in cut if letter.isprintable() or letter in "\n\t")
+
+
+def _advice(headline: str) -> str:
+    """What to do about an error whose own words do not say it."""
+    return next((f" ({advice})" for words, advice in ADVICE.items() if words in headline), "")
 
 
 def _in_order(leaf: Leaf, contiguous: bool) -> bool:

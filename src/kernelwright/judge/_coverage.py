@@ -11,6 +11,7 @@ from __future__ import annotations
 import bisect
 import contextlib
 import ctypes
+import functools
 import math
 import os
 import random
@@ -433,6 +434,7 @@ def _read(pid: int, address: int, length: int) -> bytes:
     return b""
 
 
+@functools.cache
 def _installed() -> tuple[str, ...]:
     """Folders that no candidate can write to. Elsewhere a name proves nothing."""
     folders = (*SYSTEM, *python_directories(), str(native.cache_dir()))

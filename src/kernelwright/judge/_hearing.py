@@ -53,7 +53,8 @@ class _Fresh:
 
 
 def _target(source: str) -> str:
-    return "the architecture it names" if "-arch=" in source else native.chosen_architecture()
+    named = any(flag in source for flag in ("-arch=", "-gencode"))
+    return "the architecture it names" if named else native.chosen_architecture()
 
 
 class Hearing:
@@ -153,7 +154,7 @@ class Hearing:
             contestant.close()
         compiled = contestant.has_compiled("cuda")
         self._found["checked"] = False
-        self._evidence["compiler"] = native.nvcc().version
+        self._evidence["compiler"] = native.cuda_compilers()
         what = f"compiles for {_target(self._source)}" if compiled else "compiles no CUDA before it is called"
         unknown = "nothing was run or checked, so whether it is right is not known"
         return Status.UNTIMED, f"{what}; {unknown}: {backends.without_device()}"
@@ -196,9 +197,6 @@ class Hearing:
         available = used.available()
         if not available.ok:
             raise OutOfReach(f"the candidate needs the backend {used.name}: {available.detail}", available.fix)
-        unfit = used.unfit(self._source)
-        if unfit:
-            raise OutOfReach(unfit, available.more)
 
     def _start(self) -> Contestant:
         stage = self._stage

@@ -16,6 +16,7 @@ from kernelwright.judge._process import Isolation, Template, Worker
 from kernelwright.judge._reference import Reference
 from kernelwright.judge._status import InfraError
 from kernelwright.judge._verdict import Verdict
+from kernelwright.judge.device import _sanitizer
 from kernelwright.judge.device._hearing import DeviceHearing
 from kernelwright.judge.device._place import Workshop
 from kernelwright.judge.device._place import find as find_place
@@ -38,6 +39,7 @@ class Judge:
         reveal_seeds: Whether verdicts tell the seeds. For the last judgement of a task only: the next candidate
             would meet the same trials.
         device: Where candidates for a device are judged: the GPU here unless given. `host` is host memory in its role.
+        sanitize: Whether accepted candidates on a GPU are called once more under compute-sanitizer.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class Judge:
         seed: int | None = None,
         reveal_seeds: bool = False,
         device: str | None = None,
+        sanitize: bool = False,
     ) -> None:
+        self._sanitize = sanitize
         self.reveal_seeds = reveal_seeds
         unknown = set(baselines) - set(BASELINES)
         if unknown:
@@ -134,11 +138,15 @@ class Judge:
 
     def judge(self, task: Task, source: str, *, timed: bool = True, backend: str | None = None) -> Verdict:
         """The verdict on one candidate. Raises TaskError or InfraError where there can be none."""
-        if self.belongs_on_device(source):
-            found = self.prepare(task, on_device=True)
-            assert isinstance(found, DevicePrepared)
-            return DeviceHearing(self, found, source, timed=timed, backend=backend).verdict()
-        return Hearing(self, self.prepare(task), source, timed=timed, backend=backend).verdict()
+        on_device = self.belongs_on_device(source)
+        if self._sanitize:
+            _sanitizer.check_possible(on_device)
+        if not on_device:
+            return Hearing(self, self.prepare(task), source, timed=timed, backend=backend).verdict()
+        found = self.prepare(task, on_device=True)
+        assert isinstance(found, DevicePrepared)
+        verdict = DeviceHearing(self, found, source, timed=timed, backend=backend).verdict()
+        return _sanitizer.sanitize(self, task, source, verdict) if self._sanitize and verdict.accepted else verdict
 
     def belongs_on_device(self, source: str) -> bool:
         """Whether this candidate is judged on the device here, and not on the processor."""

@@ -29,9 +29,14 @@ from kernelwright.judge._placement import Attention
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Answer, Worker
 from kernelwright.judge._reference import SLOTS
+from kernelwright.judge._roof import Roof, total
 from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
 from kernelwright.judge._verdict import Verdict
+from kernelwright.judge.device import _bottleneck as _device_bottleneck
+from kernelwright.judge.device import _profile as _device_profile
+from kernelwright.judge.device._prepared import DevicePrepared
+from kernelwright.judge.device._profile import DeviceSession
 from kernelwright.tasks import Task, TaskError
 
 FORMAT = 1
@@ -51,6 +56,7 @@ class Profile:
     backend: str
     facts: dict[str, Any]
     findings: list[Finding]
+    device: str = "cpu"
 
     @property
     def paragraph(self) -> str:
@@ -63,7 +69,7 @@ class Profile:
             "task": self.verdict.task,
             "candidate": self.verdict.candidate,
             "backend": self.backend,
-            "device": "cpu",
+            "device": self.device,
             "machine": self.verdict.machine,
             "verdict": {
                 "status": str(self.verdict.status),
@@ -86,6 +92,8 @@ def profile(judge: Judge, task: Task, source: str) -> Profile | Verdict:
     if verdict.status is not Status.CORRECT:
         return verdict
     try:
+        if judge.belongs_on_device(source):
+            return _on_device(judge, task, source, verdict)
         return _Session(judge, task, source, verdict).profile()
     except Rejection as rejection:
         evidence = verdict.evidence | rejection.evidence
@@ -100,6 +108,15 @@ def profile(judge: Judge, task: Task, source: str) -> Profile | Verdict:
         )
 
 
+def _on_device(judge: Judge, task: Task, source: str, verdict: Verdict) -> Profile:
+    prepared = judge.prepare(task, on_device=True)
+    assert isinstance(prepared, DevicePrepared)
+    facts = DeviceSession(judge, prepared, source, verdict).facts()
+    findings = _device_bottleneck.diagnose(_device_profile.rules_view(facts))
+    backend = str(verdict.evidence["backend"])
+    return Profile(verdict, backend, facts, findings, device=prepared.workshop.place.kind)
+
+
 @dataclass(frozen=True)
 class Calls:
     """What calls were like: seconds without the journey, processor time wanted over wall time, page faults a call."""
@@ -107,39 +124,6 @@ class Calls:
     seconds: float
     processors: float
     page_faults: float
-
-
-@dataclass(frozen=True)
-class Roof:
-    """The least time a case could take: by its bytes and by its operations, the longer of the two counts.
-
-    A time below what the operations would take shows that the kernel avoids some of them; then only bytes count.
-    """
-
-    measured: float
-    memory: float
-    compute: float | None
-
-    @property
-    def avoids(self) -> bool:
-        return self.compute is not None and self.compute > self.measured
-
-    @property
-    def bound(self) -> str:
-        return "compute" if self.compute is not None and self.memory < self.compute and not self.avoids else "memory"
-
-    @property
-    def seconds(self) -> float:
-        return self.compute if self.bound == "compute" and self.compute is not None else self.memory
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "bound": self.bound,
-            "memory_ms": self.memory * 1e3,
-            "compute_ms": None if self.compute is None else self.compute * 1e3,
-            "share": round(self.seconds / self.measured, 6),
-            "operations_avoided": self.avoids,
-        }
 
 
 class _Session:
@@ -200,7 +184,7 @@ class _Session:
             "operations": operations,
             "roof": roof.to_json(),
             "bytes_per_second": probe.bytes_moved / seconds,
-            "operations_per_second": _total(operations) / seconds if "absent" not in operations else None,
+            "operations_per_second": total(operations) / seconds if "absent" not in operations else None,
             "processors": round(awake.processors, 3),
             "page_faults": awake.page_faults,
             "outside_share": min(1.0, round(muted.seconds / awake.seconds, 4)) if muted else None,
@@ -216,7 +200,7 @@ class _Session:
         """Seconds at the ceiling; a double counts twice, since half as many fit a register."""
         if "absent" in operations:
             return None
-        return _total(operations) * (element_bits / 32) / self._judge.flops_ceiling()
+        return total(operations) * (element_bits / 32) / self._judge.flops_ceiling()
 
     # Calls
 
@@ -277,10 +261,6 @@ def _why_no_listing(listing: backends.Listing | None, backend: str, compiled: bo
     if shutil.which(listing.command[0]) is None:
         return f"{listing.command[0]} is not installed ({listing.install})"
     return ""
-
-
-def _total(operations: dict[str, Any]) -> float:
-    return float(operations["matrix"] + operations["elementwise"])
 
 
 def vector_bits(cpu: str) -> int:

@@ -8,9 +8,12 @@ What stays outside: nothing here knows what the process will do, or why.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import resource
 import signal
+import socket
+import struct
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +35,7 @@ NAMESPACES = (
 )
 INSIDE_ID = 1000
 SECRET_PARENT = 0o755
+SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +44,8 @@ class Cage:
 
     `spawns`: whether it may start others under the filter. `folders`: what it may read beside the system's directories
     and Python's. `devices`: which device nodes it sees; a driver needs a /proc that can be written, and address space
-    without end.
+    without end. `tools`: whether processes in it may signal each other and talk over its own loopback, as programs do
+    that look into another one.
     """
 
     namespaces: bool
@@ -50,6 +55,7 @@ class Cage:
     folders: tuple[str, ...] = ()
     spawns: bool = False
     devices: tuple[str, ...] = ()
+    tools: bool = False
 
 
 def python_directories() -> list[str]:
@@ -66,6 +72,13 @@ def enter_namespaces() -> None:
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{INSIDE_ID} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{INSIDE_ID} {group} 1")
+
+
+def raise_loopback() -> None:
+    """Lets processes of these namespaces talk to each other over 127.0.0.1; nobody else is on that network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sH22x", b"lo", IFF_UP | IFF_RUNNING)
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, request)
 
 
 def build_root(disk_bytes: int, folders: Sequence[str] = (), devices: Sequence[str] = ()) -> None:
@@ -130,7 +143,7 @@ def confine(cage: Cage) -> None:
     _kernel.prctl(_kernel.PR_SET_DUMPABLE, 1)
     _kernel.prctl(_kernel.PR_SET_NO_NEW_PRIVS, 1)
     if not cage.programs and _seccomp.supported():
-        _seccomp.install(spawns=cage.spawns)
+        _seccomp.install(spawns=cage.spawns, tools=cage.tools)
 
 
 def _limit(kind: int, value: int) -> None:

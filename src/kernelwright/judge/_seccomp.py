@@ -76,6 +76,8 @@ FATAL = (
     "reboot",
     "io_uring_setup",
 )
+# What programs need that look into another process of their own cage.
+TOOLS = frozenset({"timer_create", "ptrace", "process_vm_readv", "process_vm_writev", "tkill", "rt_tgsigqueueinfo"})
 
 NUMBERS = {
     "x86_64": {
@@ -236,8 +238,8 @@ def _no_chosen_signals(number: int) -> list[bytes]:
     )
 
 
-def program(machine: str, pid: int, *, spawns: bool = False) -> bytes:
-    """The filter as the kernel reads it. `spawns`: processes and programs may be started."""
+def program(machine: str, pid: int, *, spawns: bool = False, tools: bool = False) -> bytes:
+    """The filter as the kernel reads it. `spawns`: processes and programs may be started. `tools`: and signalled."""
     numbers = NUMBERS[machine] | COMMON
     steps = [
         _step(LOAD_WORD, OFFSET_ARCHITECTURE),
@@ -251,12 +253,13 @@ def program(machine: str, pid: int, *, spawns: bool = False) -> bytes:
         if name in numbers:
             steps += _when(numbers[name], _step(RETURN, ERRNO | EPERM))
     for name in FATAL:
-        if name in numbers:
+        if name in numbers and not (tools and name in TOOLS):
             steps += _when(numbers[name], _step(RETURN, KILL))
     if not spawns:
         steps += _threads_only(numbers["clone"])
     steps += _when(numbers["clone3"], _step(RETURN, ERRNO | ENOSYS))
-    steps += _only_self(numbers["kill"], pid) + _only_self(numbers["tgkill"], pid)
+    if not tools:
+        steps += _only_self(numbers["kill"], pid) + _only_self(numbers["tgkill"], pid)
     steps += _stays_readable(numbers["prctl"]) + _no_chosen_signals(numbers["fcntl"])
     steps.append(_step(RETURN, ALLOW))
     return b"".join(steps)
@@ -266,9 +269,9 @@ def supported() -> bool:
     return os.uname().machine in NUMBERS
 
 
-def install(*, spawns: bool = False) -> None:
+def install(*, spawns: bool = False, tools: bool = False) -> None:
     """From here on this process and its threads live under the filter; there is no way back."""
-    text = program(os.uname().machine, os.getpid(), spawns=spawns)
+    text = program(os.uname().machine, os.getpid(), spawns=spawns, tools=tools)
     buffer = ctypes.create_string_buffer(text, len(text))
     header = _Program(len(text) // 8, ctypes.addressof(buffer))
     prctl(PR_SET_NO_NEW_PRIVS, 1)

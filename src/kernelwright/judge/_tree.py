@@ -23,13 +23,13 @@ def encode(value: Any, is_tensor: Callable[[Any], bool], leaves: list[Any]) -> T
     if isinstance(value, dict):
         pairs = [[str(key), encode(item, is_tensor, leaves)] for key, item in value.items()]
         return {"t": "dict", "items": pairs}
-    return {"t": "foreign", "type": _named(value)}
+    return {"t": "foreign", "type": _name(value)}
 
 
-def _named(value: Any) -> str:
-    """Its type and, for what lies on a device, which: a tensor is foreign where it does not belong."""
-    place = getattr(value, "device", None)
-    return type(value).__name__ if place is None else f"{type(value).__name__} on {place}"
+def _name(value: Any) -> str:
+    """What a value is that cannot travel; of a tensor that is no more than one, where it is and how it lies."""
+    name = type(value).__name__
+    return f"{name} on {value.device} ({value.layout})" if name == "Tensor" and hasattr(value, "layout") else name
 
 
 def decode(tree: Tree, leaves: Sequence[Any]) -> Any:

@@ -32,7 +32,7 @@ CHILDREN = Path("/proc/thread-self/children")
 
 def _mains() -> dict[str, Main]:
     """The workers there are, by role; importing them here is what makes a fork warm."""
-    from kernelwright.judge.worker import _build, _candidate, _device_candidate, _referee, _reference
+    from kernelwright.judge.worker import _build, _candidate, _device_candidate, _referee, _reference, _tool
 
     return {
         "candidate": _candidate.main,
@@ -40,6 +40,7 @@ def _mains() -> dict[str, Main]:
         "build": _build.main,
         "device-candidate": _device_candidate.main,
         "referee": _referee.main,
+        "tool": _tool.main,
     }
 
 
@@ -105,6 +106,8 @@ def _house(cage: Cage | None, main: Main, talk: socket.socket, report: Channel, 
         _supervise(cage, main, talk, report, output_bytes)
         return
     _sandbox.enter_namespaces()
+    if cage.tools:
+        _sandbox.raise_loopback()
     pid = os.fork()
     if pid:
         talk.close()

@@ -28,7 +28,7 @@ def cache_dir() -> Path:
 
 def build_key(source: Source) -> str:
     """The name of a build: equal keys mean equal machine code for this machine."""
-    identity = language_of(source).identity()
+    identity = language_of(source).identity(source)
     parts = [FORMAT, source.language, source.text, list(source.flags), identity]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -7,30 +7,52 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kernelwright.native._errors import CompileError, from_log
-from kernelwright.native._language import OUTPUT, language_of
+from kernelwright.native._language import OUTPUT, Command, Plan, language_of
 from kernelwright.native._source import Source
 
 
 def compile_source(source: Source, output: Path, *, timeout: float | None = None) -> None:
-    """Compile `source` into the shared library `output`.
+    """Compile `source` into `output`: a shared library, or machine code that needs none.
 
     Raises CompileError with the compiler's whole output, or after `timeout` seconds over all its steps.
     """
-    language = language_of(source)
-    commands = language.commands(source)
+    made = language_of(source).shortcut(source)
+    if made is not None:
+        output.write_bytes(made)
+        return
     deadline = None if timeout is None else time.monotonic() + timeout
+    for plan in language_of(source).plans(source):
+        try:
+            _carry_out(plan, output, deadline)
+            break
+        except CompileError as error:
+            if not plan.gives_way(error):
+                raise
+
+
+def _carry_out(plan: Plan, output: Path, deadline: float | None) -> None:
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as name:
         folder = Path(name)
-        (folder / language.file_name).write_bytes((source.text + language.ending).encode(errors="replace"))
-        for command in commands:
-            _run(command, folder, deadline)
+        for file, text in plan.files.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(text.encode(errors="replace"))
+        for step in plan.steps:
+            _run_together(step, folder, deadline)
         shutil.copyfile(folder / OUTPUT, output)
 
 
-def _run(command: Sequence[str], folder: Path, deadline: float | None) -> None:
+def _run_together(commands: Sequence[Command], folder: Path, deadline: float | None) -> None:
+    with ThreadPoolExecutor(len(commands)) as hands:
+        for done in [hands.submit(run, command, folder, deadline) for command in commands]:
+            done.result()
+
+
+def run(command: Command, folder: Path, deadline: float | None = None) -> None:
+    """Runs a compiler; raises CompileError with what it printed if it fails, or is not done by the deadline."""
     # A group of its own: the driver's children (the compiler proper, the linker) die with it.
     with subprocess.Popen(
         command,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kernelwright.native import _headers
 from kernelwright.native._flags import check_flags
-from kernelwright.native._language import OUTPUT, Language, register
+from kernelwright.native._language import OUTPUT, Language, one_file, register
 from kernelwright.native._library import Library, load
 from kernelwright.native._source import Source
 from kernelwright.native._toolchain import cpu_identity, toolchain
@@ -54,8 +54,8 @@ def expect(source: Source) -> None:
         _headers.met(source.text, COMPILE)
 
 
-def _identity() -> str:
+def _identity(source: Source) -> str:
     return "\n".join((toolchain().version, *COMPILE, *LINK, cpu_identity()))
 
 
-register(Language(name="cpp", file_name="kernel.cpp", identity=_identity, commands=_commands))
+register(Language(name="cpp", identity=_identity, plans=one_file("kernel.cpp", _commands)))

@@ -1,23 +1,30 @@
 """A loaded CUDA library: calls that run on the caller's device and stream, and ask for errors after each launch.
 
-Knows nothing of compiling. Every library carries a CUDA runtime of its own, so the questions to that runtime are
-asked through three small functions that stand behind the author's text.
+Knows nothing of compiling. A library that nvcc made carries a CUDA runtime of its own, so the questions to that
+runtime are asked through three small functions that stand behind the author's text. Kernels alone come as a cubin.
 """
 
 import contextlib
 import ctypes
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from kernelwright.native._call import Memory, argument_type, converter, declare, refuse, unsupported
+from kernelwright.native._cubin import Cubin, is_cubin
 from kernelwright.native._errors import CudaError, NativeCallError
 from kernelwright.native._library import Library
 from kernelwright.native._mute import is_muted
 from kernelwright.native._signatures import Signature
 from kernelwright.native._source import Source
 
+NOTHING_TO_CALL = (
+    "the text defines nothing that can be called; write a kernel, `__global__ void name(const float* x, ...) { ... }`, "
+    'or a launcher of kernels, `extern "C" void name(const float* x, ..., cudaStream_t stream) { ... }` '
+    "(functions made by macros with parameters are not seen)"
+)
 DEVICE_MEMORY = Memory("is_cuda", "CUDA kernels read device memory, call .cuda() first")
 ENDING = r"""
 #include <cuda_runtime.h>
@@ -34,6 +41,7 @@ extern "C" int kernelwright_launch(const void* kernel, const unsigned* grid, con
 }
 """
 Extent = int | tuple[int, ...]
+MOST_THREADS = 1024  # in a block, on every GPU there is
 _Three = ctypes.c_uint * 3
 
 
@@ -44,9 +52,14 @@ class CudaLibrary(Library):
     there, on the caller's current stream. An error of the launch raises CudaError at once.
     """
 
+    _nothing: ClassVar[str] = NOTHING_TO_CALL
+
     def __init__(self, source: Source, path: Path, functions: Mapping[str, Signature]) -> None:
         super().__init__(source, path, functions)
-        self._runtime = Runtime(self._handle)
+        self._runtime = self._handle if isinstance(self._handle, Cubin) else Runtime(self._handle)
+
+    def _open(self, path: Path) -> Any:
+        return Cubin(path) if is_cubin(path) else super()._open(path)
 
     def _bind(self, signature: Signature, foreign: Any) -> Callable[..., Any]:
         own = replace(signature, parameters=_without_stream(signature))
@@ -89,7 +102,7 @@ def _without_stream(signature: Signature) -> tuple[Any, ...]:
 # *** launchers ***
 
 
-def _launcher(signature: Signature, own: Signature, foreign: Any, runtime: Runtime) -> Callable[..., Any]:
+def _launcher(signature: Signature, own: Signature, foreign: Any, runtime: Runtime | Cubin) -> Callable[..., Any]:
     """A function for a host function of the author's: it launches by itself, and is asked afterwards how it went."""
     takes_stream = len(own.parameters) < len(signature.parameters)
     returns_error = signature.returns.spelling == "cudaError_t"
@@ -134,7 +147,7 @@ def _on_device(name: str, values: tuple[Any, ...]) -> Iterator[int]:
 class Kernel:
     """A `__global__` function. `kernel[grid, block](x, y, n)` launches it; a third number is shared bytes."""
 
-    def __init__(self, signature: Signature, foreign: Any, runtime: Runtime) -> None:
+    def __init__(self, signature: Signature, foreign: Any, runtime: Runtime | Cubin) -> None:
         self._signature, self._foreign, self._runtime = signature, foreign, runtime
         self._types = [argument_type(parameter) for parameter in signature.parameters]
         self._convert = converter(signature, DEVICE_MEMORY)
@@ -162,6 +175,9 @@ class Kernel:
         sizes = extent if isinstance(extent, tuple) else (extent,)
         if not 1 <= len(sizes) <= 3 or not all(type(size) is int and 0 < size < 2**32 for size in sizes):
             raise NativeCallError(f"{self.__name__}: {what} is {extent!r}, not one to three positive ints")
+        if what == "block" and math.prod(sizes) > MOST_THREADS:
+            threads = math.prod(sizes)
+            raise NativeCallError(f"{self.__name__}: block {extent!r} has {threads} threads, more than {MOST_THREADS}")
         return _Three(*sizes, *(1,) * (3 - len(sizes)))
 
     def _launch(self, grid: Any, block: Any, shared_bytes: int, values: tuple[Any, ...]) -> None:
@@ -171,4 +187,8 @@ class Kernel:
         cells = [cell(argument) for cell, argument in zip(self._types, arguments, strict=True)]
         with _on_device(self.__name__, values) as stream:
             code = self._runtime.launch(self._foreign, grid, block, cells, shared_bytes, stream)
-        self._runtime.check(self.__name__, code)
+        try:
+            self._runtime.check(self.__name__, code)
+        except CudaError as error:
+            shape = f"grid {tuple(grid)}, block {tuple(block)}, {shared_bytes} bytes of shared memory"
+            raise CudaError(f"{error}: {shape}") from None

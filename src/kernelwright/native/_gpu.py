@@ -17,6 +17,11 @@ class Gpu:
     capability: tuple[int, int]
     memory_bytes: int = 0
 
+    def runs(self, architecture: str) -> bool:
+        """Whether code for it, `sm_80` or `sm_90a`, runs here: its own does, and that of older ones made for later."""
+        number, own = int(architecture.strip("sm_af")), 10 * self.capability[0] + self.capability[1]
+        return number == own or (number < own and architecture[-1].isdigit())
+
 
 @functools.cache
 def gpu() -> Gpu | None:

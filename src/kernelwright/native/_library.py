@@ -35,12 +35,18 @@ class Library:
         self.__kernelwright_source__ = source
         self.path = path
         self._functions = functions
-        self._handle = _open(path)
+        self._handle: Any = self._open(path)
 
     @classmethod
     def _read(cls, text: str) -> dict[str, Signature]:
         """What the text offers for calling, by name."""
         return signatures(text)
+
+    def _open(self, path: Path) -> Any:
+        try:
+            return ctypes.CDLL(str(path))
+        except OSError as fault:
+            raise CompileError("the library compiled but does not load", str(fault)) from fault
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:
@@ -86,10 +92,3 @@ def load(source: Source, kind: type[L]) -> L:
     if not functions:
         raise CompileError(kind._nothing)
     return kind(source, build(source), functions)
-
-
-def _open(path: Path) -> ctypes.CDLL:
-    try:
-        return ctypes.CDLL(str(path))
-    except OSError as fault:
-        raise CompileError("the library compiled but does not load", str(fault)) from fault

@@ -3,11 +3,12 @@
 import functools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
-from kernelwright.native._errors import CompileError, ToolchainError
+from kernelwright.native._errors import ToolchainError
 from kernelwright.native._gpu import gpu
 from kernelwright.native._toolchain import Toolchain
 
@@ -18,7 +19,7 @@ DEFAULT_ARCHITECTURE = "sm_90"
 USUAL_FOLDER = Path("/usr/local/cuda/bin")
 INSTALL = "apt-get install nvidia-cuda-toolkit"
 HIDING = "--device-entity-has-hidden-visibility"
-_NAME = re.compile(r"sm_\d+[af]?")
+_NAME = re.compile(r"sm_\d+")
 
 
 def nvcc() -> Toolchain:
@@ -36,6 +37,14 @@ def _probe(chosen: str | None, search_path: str | None) -> Toolchain:
     if not release:
         raise ToolchainError(f"{found} does not answer --version like nvcc; set {VARIABLE} to one that does")
     return Toolchain(Path(found), f"nvcc, {release.partition(', ')[2]}")
+
+
+def has_nvcc() -> bool:
+    """Whether there is one that answers."""
+    try:
+        return bool(nvcc())
+    except ToolchainError:
+        return False
 
 
 def _ask(compiler: str, question: str) -> list[str]:
@@ -68,11 +77,40 @@ def nvcc_settings() -> dict[str, str]:
 
 def toolkit_folder() -> Path | None:
     """Where nvcc's headers, libraries and helpers lie, if it is a toolkit's folder and nothing more."""
-    try:
-        folder = nvcc().path.resolve().parents[1]
-    except (ToolchainError, IndexError):
+    if not has_nvcc():
         return None
-    return folder if (folder / "nvvm").is_dir() and (folder / "bin").is_dir() else None
+    folders = (nvcc().path.resolve().parents[1], _said_folder(str(nvcc().path)))
+    return next((folder for folder in folders if folder and _is_toolkit(folder)), None)
+
+
+def _is_toolkit(folder: Path) -> bool:
+    return (folder / "nvvm").is_dir() and (folder / "bin").is_dir()
+
+
+@functools.cache
+def _said_folder(compiler: str) -> Path | None:
+    """What nvcc itself takes for its folder, where the program found is only a way to it."""
+    asked = subprocess.run(
+        [compiler, "--dryrun", "-c", "x.cu"], capture_output=True, text=True, timeout=30, check=False
+    )
+    said = re.search(r"^#\$ TOP=(.+)$", asked.stderr, re.MULTILINE)
+    return Path(said[1]).resolve() if said else None
+
+
+def toolkit_flags() -> tuple[list[str], list[str]]:
+    """How other compilers find the toolkit's headers and libraries: the -I and the -L flags that nvcc itself uses."""
+    said = _dry_run(str(nvcc().path))
+    return shlex.split(said.get("INCLUDES", "")), shlex.split(said.get("LIBRARIES", ""))
+
+
+@functools.cache
+def _dry_run(compiler: str) -> dict[str, str]:
+    """The variables that nvcc would set before it starts anything."""
+    asked = subprocess.run(
+        [compiler, "--dryrun", "-c", "kernel.cu"], capture_output=True, text=True, timeout=30, check=False
+    )
+    parts = [line.removeprefix("#$ ").partition("=") for line in asked.stderr.splitlines()]
+    return {name: value for name, _, value in parts}
 
 
 def exporting_kernels() -> tuple[str, ...]:
@@ -100,21 +138,15 @@ def chosen_architecture() -> str:
 def architecture() -> str:
     """The architecture to compile for; raises ToolchainError where this nvcc does not know it."""
     chosen = chosen_architecture()
-    try:
-        check_architecture(chosen)
-    except ToolchainError:
-        raise
-    except CompileError as fault:
-        where = f"{ARCHITECTURE_VARIABLE} is {chosen!r}: " if os.environ.get(ARCHITECTURE_VARIABLE) else ""
-        raise ToolchainError(where + fault.headline) from fault
-    return chosen
+    if chosen.rstrip("af") in known_architectures():
+        return chosen
+    where = f"{ARCHITECTURE_VARIABLE} is {chosen!r}: " if os.environ.get(ARCHITECTURE_VARIABLE) else ""
+    raise ToolchainError(f"{where}nvcc cannot compile for {chosen!r}; it knows {', '.join(known_architectures())}")
 
 
-def check_architecture(name: str) -> None:
-    """Raise CompileError unless nvcc can compile for `name`."""
-    known = _architectures(str(nvcc().path))
-    if not _NAME.fullmatch(name) or name.rstrip("af") not in known:
-        raise CompileError(f"nvcc cannot compile for {name!r}; it knows {', '.join(known)}")
+def known_architectures() -> tuple[str, ...]:
+    """Those that this nvcc compiles for."""
+    return _architectures(str(nvcc().path))
 
 
 @functools.cache

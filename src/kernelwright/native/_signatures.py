@@ -14,7 +14,7 @@ _SYCL_PROPERTY = "SYCL_EXT_ONEAPI_FUNCTION_PROPERTY"
 _ANNOTATIONS = frozenset(
     f"""
     {_SYCL_PROPERTY} __attribute__ __attribute __declspec alignas noexcept throw _Pragma __asm__
-    __launch_bounds__ __cluster_dims__ __maxnreg__
+    __launch_bounds__ __cluster_dims__ __maxnreg__ __align__
     """.split()
 )
 # CUDA's words for where a function runs: kernels are started from outside, device functions are not.
@@ -122,7 +122,7 @@ def _stop(items: Sequence[str], start: int) -> int:
 def _signature(head: Sequence[str], aliases: Aliases) -> Signature | None:
     if head[:2] == ["extern", '"C"']:
         head = head[2:]
-    marked = _without_annotations(head)
+    marked = without_annotations(head)
     plain = [token for token in marked if token not in _PLACES]
     if "(" not in plain or _LOCAL.intersection(plain) or _only_on_device(marked):
         return None
@@ -147,7 +147,8 @@ def _only_on_device(marked: Sequence[str]) -> bool:
     return _DEVICE in marked and _HOST not in marked
 
 
-def _without_annotations(head: Sequence[str]) -> list[str]:
+def without_annotations(head: Sequence[str]) -> list[str]:
+    """The tokens of a declaration that say how it is called."""
     plain: list[str] = []
     index = 0
     while index < len(head):

@@ -10,3 +10,8 @@ class Source:
     language: str
     text: str
     flags: tuple[str, ...] = ()
+
+    @property
+    def backend(self) -> str:
+        """The backend it belongs to: `cuda` for `cuda-extension`."""
+        return self.language.partition("-")[0]

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from kernelwright.native._flags import check_flags
-from kernelwright.native._language import OUTPUT, Language, register
+from kernelwright.native._language import OUTPUT, Language, one_file, register
 from kernelwright.native._library import load
 from kernelwright.native._source import Source
 from kernelwright.native._sycl_library import SyclLibrary
@@ -30,9 +30,9 @@ def _commands(source: Source) -> list[list[str]]:
     return [[str(tools.compiler), str(tools.launcher), "kernel.cpp", OUTPUT, *source.flags]]
 
 
-def _identity() -> str:
+def _identity(source: Source) -> str:
     """The tools' key stands for our host programs and for the packages; asking for it makes the tools."""
     return "\n".join((sycl_tools().key, cpu_identity()))
 
 
-register(Language(name="sycl", file_name="kernel.cpp", identity=_identity, commands=_commands))
+register(Language(name="sycl", identity=_identity, plans=one_file("kernel.cpp", _commands)))

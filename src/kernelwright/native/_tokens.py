@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Macros = Mapping[str, Sequence[str]]
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<space>     \s+ | //[^\n]* | /\*.*?\*/ )
     | (?P<directive> \#(?:/\*.*?\*/|[^\n])* )
@@ -51,7 +51,7 @@ def closing(items: Sequence[str], start: int) -> int:
 
 
 def _split(text: str) -> Iterator[str]:
-    return (match[0] for match in _TOKEN.finditer(text) if match.lastgroup != "space")
+    return (match[0] for match in TOKEN.finditer(text) if match.lastgroup != "space")
 
 
 def _live(items: Iterable[str]) -> Iterator[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from kernelwright import backends
 from kernelwright.judge._check import Checker, Wrong
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._coverage import Observer
 from kernelwright.judge._hearing import Hearing
-from kernelwright.judge._status import OutOfReach, Status
+from kernelwright.judge._status import Status
 from kernelwright.judge._timing import CaseTiming
 from kernelwright.judge.device import _kernels
 from kernelwright.judge.device._check import DeviceChecker
@@ -32,10 +31,7 @@ class DeviceHearing(Hearing):
         return {}
 
     def _settle_scope(self) -> None:
-        """It can be taken all the way, if it can be built. Who writes in Triton is likely to do so again."""
-        unfit = backends.get(backends.detect(self._source)).unfit(self._source)
-        if unfit:
-            raise OutOfReach(unfit)
+        """It can be taken all the way. Who writes in Triton is likely to do so again."""
         self._prepared.workshop.triton = self._evidence["backend"] == "triton"
 
     def _hear(self) -> tuple[Status, str]:

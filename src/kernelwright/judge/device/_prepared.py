@@ -314,6 +314,15 @@ class DevicePrepared(Prepared):
         ]
         return budgets
 
+    def carry(self, inputs: Drawn) -> tuple[Tree, list[Leaf], int]:
+        """Inputs by value: their outline, where each tensor lies, and the descriptor of the memory that holds them."""
+        answer, fds = self._ask_fds({"op": "carry", "key": inputs.key})
+        return answer["tree"], answer["leaves"], fds[0]
+
+    def abilities(self) -> Message:
+        """What the device can do at best; takes a second."""
+        return {name: value for name, value in self.ask({"op": "abilities"}).items() if name != "op"}
+
     def bandwidth(self, nbytes: int) -> float:
         """Bytes a second that this device can move at best; measured once."""
         if self._bandwidth is None:

@@ -47,6 +47,8 @@ class Candidate(Driver):
 
     def _import(self, source: str) -> Any:
         native.set_builder(self._ask_for_build)
+        if "cpp_extension" in source:
+            native.take_over_extensions()
         module = _import(source)
         if not hasattr(module, "ModelNew"):
             raise NameError("the candidate defines no class ModelNew")

@@ -11,7 +11,7 @@ import torch
 
 from kernelwright.judge import _seccomp
 from kernelwright.judge._channel import Channel, Message
-from kernelwright.judge.worker import _candidate
+from kernelwright.judge.worker import _candidate, _launches
 from kernelwright.judge.worker._on_device import OnDevice
 
 
@@ -51,6 +51,22 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
         call()  # what is compiled or tuned on first use is no part of a call
         seconds, busy = self._profile(call)
         return {"op": "kernels", "seconds": seconds, "busy": busy, **self._described()}
+
+    def do_launches(self, message: Message) -> Message:
+        """Calls once more: every launch on the device, with its shape and what it takes of a multiprocessor."""
+        assert self.forward is not None
+        forward = self.forward
+
+        def call() -> None:
+            self.results = [forward(*arguments) for arguments in self._calls]
+
+        found = _launches.record(call, self.device.synchronize, on_gpu=self.device.name == "cuda")
+        return {"op": "launches", "launches": found}
+
+    def do_compiled(self, message: Message) -> Message:
+        """What Triton compiled in this process."""
+        files, fd = _launches.compiled(_launches.triton_cache())
+        return {"op": "compiled", "files": files, "fds": (fd,)}
 
     def _profile(self, call: Callable[[], Any]) -> tuple[dict[str, float], float]:
         """Seconds by kernel, and how long any of them ran."""

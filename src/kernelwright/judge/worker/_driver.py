@@ -165,6 +165,7 @@ def _kind(error: BaseException) -> str:
     if (
         isinstance(error, MemoryError | torch.OutOfMemoryError)
         or "can't allocate memory" in text
+        or "out of memory" in text
         or "bad_alloc" in text
     ):
         return "memory"

@@ -21,7 +21,7 @@ from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._compare import HOPELESS, ROUNDOFF, Deviation
 from kernelwright.judge._nulls import UNCHANGED
 from kernelwright.judge._tree import Tree, decode, encode, foreign
-from kernelwright.judge.worker import _fused, _gauge
+from kernelwright.judge.worker import _abilities, _fused, _gauge
 from kernelwright.judge.worker._device import Block, tensor_at
 from kernelwright.judge.worker._families import apply_family
 from kernelwright.judge.worker._gauge import Facts, Gauge
@@ -39,7 +39,7 @@ from kernelwright.judge.worker._reference import (
     _versions,
     _widened,
 )
-from kernelwright.judge.worker._tensors import DTYPES, describe, exact_tensor, span
+from kernelwright.judge.worker._tensors import DTYPES, describe, exact_tensor, pack, span
 from kernelwright.tasks import Case
 
 # The share of the device's memory in which oracle answers are kept.
@@ -413,6 +413,16 @@ class Referee(OnDevice, Reference):
             "op": "budgets",
             "budgets": [[1.5 * (b.rms + g.own.rms), 1.5 * (b.peak + g.own.peak)] for g, b in pairs],
         }
+
+    def do_carry(self, message: Message) -> Message:
+        """Inputs by value, for a process that has no part in the device's shared memory."""
+        tree, leaves = self._drawn(message["key"])
+        fd, placed = pack([leaf.cpu() for leaf in leaves], "inputs")
+        return {"op": "carried", "tree": tree, "leaves": placed, "fds": (fd,)}
+
+    def do_abilities(self, message: Message) -> Message:
+        """What this device can do at best, and how much of everything it has."""
+        return {"op": "able", **_abilities.measure(self.device)}
 
     def do_bandwidth(self, message: Message) -> Message:
         """How fast this device can move bytes: the best of several copies."""

@@ -1,0 +1,18 @@
+import torch
+import torch.nn as nn
+
+rows = 64
+cols = 64
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+
+
+def get_init_inputs():
+    return []
