@@ -14,7 +14,7 @@ from kernelwright.native._build_cache import BuildCache, build_key, cache_dir
 from kernelwright.native._builder import set_builder
 from kernelwright.native._compile import compile_source
 from kernelwright.native._cpp import cpp, expect
-from kernelwright.native._cuda import cuda, cuda_compilers
+from kernelwright.native._cuda import cuda, cuda_compilers, cuda_source
 from kernelwright.native._cuda_library import CudaLibrary
 from kernelwright.native._errors import CompileError, CudaError, NativeCallError, SyclError, ToolchainError
 from kernelwright.native._extension import Extension
@@ -30,7 +30,7 @@ from kernelwright.native._sycl import sycl
 from kernelwright.native._sycl_library import SyclLibrary, program_of
 from kernelwright.native._sycl_packages import SYCL_INSTALL, SyclPackages, sycl_packages, tools_dir
 from kernelwright.native._toolchain import Toolchain, cpu_identity, install_command, toolchain
-from kernelwright.native._torch_verbs import take_over_extensions
+from kernelwright.native._torch_verbs import inline_source, take_over_extensions
 
 __all__ = [
     "SYCL_INSTALL",
@@ -57,10 +57,12 @@ __all__ = [
     "cpu_identity",
     "cuda",
     "cuda_compilers",
+    "cuda_source",
     "expect",
     "gpu",
     "has_nvcc",
     "headers_dir",
+    "inline_source",
     "install_command",
     "language_of",
     "mute",

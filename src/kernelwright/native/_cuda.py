@@ -59,8 +59,13 @@ def cuda(text: str, flags: Sequence[str] | str = ()) -> CudaLibrary:
     text without launchers it need not be `extern "C"`. `flags` are added to the defaults (-O3 -std=c++17, -arch of the
     GPU in this machine). Raises CompileError.
     """
+    return load(cuda_source(text, flags), CudaLibrary)
+
+
+def cuda_source(text: str, flags: Sequence[str] | str = ()) -> Source:
+    """What is compiled where `cuda` is called with these."""
     split = shlex.split(flags) if isinstance(flags, str) else flags
-    return load(Source("cuda", exporting(text), tuple(split)), CudaLibrary)
+    return Source("cuda", exporting(text), tuple(split))
 
 
 def cuda_compilers() -> str:

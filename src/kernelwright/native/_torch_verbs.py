@@ -16,6 +16,7 @@ from kernelwright.native._builder import build
 from kernelwright.native._errors import CompileError
 from kernelwright.native._extension import DEVICE_ENDINGS, HOST_ENDINGS, Extension
 from kernelwright.native._extension_module import open_library, open_module
+from kernelwright.native._source import Source
 
 MODULE = "torch.utils.cpp_extension"
 CUDA_INCLUDES = ("#include <torch/types.h>", "#include <cuda.h>", "#include <cuda_runtime.h>")
@@ -46,13 +47,37 @@ def load_inline(
 ) -> Any:
     """Compile C++ and CUDA given as text, with bindings for `functions`, and import it. Raises CompileError."""
     _no_sycl(sycl_sources, with_sycl)
-    cpp = [*([] if no_implicit_headers else ["#include <torch/extension.h>"]), *_texts(cpp_sources)]
-    files = {"main.cpp": "\n".join([*cpp, *_bindings(functions, with_pytorch_error_handling)])}
-    if cuda_sources:
-        files["cuda.cu"] = "\n".join([*([] if no_implicit_headers else CUDA_INCLUDES), *_texts(cuda_sources)])
+    files = _inline_files(cpp_sources, cuda_sources, functions, with_pytorch_error_handling, no_implicit_headers)
     found = dict(_headers(files.values(), _folders(extra_include_paths)))
     flags = (extra_cflags, extra_cuda_cflags, extra_ldflags)
-    return _built(name, {**found, **files}, flags, with_cuda, is_python_module)
+    return _built(_described(name, {**found, **files}, flags, with_cuda), is_python_module)
+
+
+def inline_source(
+    name: str,
+    cpp_sources: Texts,
+    cuda_sources: Texts | None = None,
+    functions: Any = None,
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    with_cuda: bool | None = None,
+    with_pytorch_error_handling: bool = True,
+    no_implicit_headers: bool = False,
+) -> Source:
+    """What is compiled where `load_inline` is called with these, and with no headers of the author's own."""
+    files = _inline_files(cpp_sources, cuda_sources, functions, with_pytorch_error_handling, no_implicit_headers)
+    return _described(name, files, (extra_cflags, extra_cuda_cflags, extra_ldflags), with_cuda).source()
+
+
+def _inline_files(
+    cpp_sources: Texts, cuda_sources: Texts | None, functions: Any, handle_errors: bool, bare: bool
+) -> dict[str, str]:
+    cpp = [*([] if bare else ["#include <torch/extension.h>"]), *_texts(cpp_sources)]
+    files = {"main.cpp": "\n".join([*cpp, *_bindings(functions, handle_errors)])}
+    if cuda_sources:
+        files["cuda.cu"] = "\n".join([*([] if bare else CUDA_INCLUDES), *_texts(cuda_sources)])
+    return files
 
 
 def load(
@@ -82,7 +107,7 @@ def load(
     folders = [*dict.fromkeys(path.parent for path in paths), *_folders(extra_include_paths)]
     found = dict(_headers(files.values(), folders))
     flags = (extra_cflags, extra_cuda_cflags, extra_ldflags)
-    return _built(name, {**found, **files}, flags, with_cuda, is_python_module)
+    return _built(_described(name, {**found, **files}, flags, with_cuda), is_python_module)
 
 
 def take_over_extensions() -> None:
@@ -103,16 +128,15 @@ def _cuda_home() -> str | None:
     return str(Path(found).resolve().parents[1]) if found else None
 
 
-def _built(
-    name: str,
-    files: Mapping[str, str],
-    flags: tuple[Sequence[str] | None, ...],
-    with_cuda: bool | None,
-    is_python_module: bool,
-) -> Any:
+def _described(
+    name: str, files: Mapping[str, str], flags: tuple[Sequence[str] | None, ...], with_cuda: bool | None
+) -> Extension:
     cuda = any(file.endswith(DEVICE_ENDINGS) for file in files) if with_cuda is None else bool(with_cuda)
     cflags, cuda_cflags, ldflags = (tuple(map(str, _texts(given or ()))) for given in flags)
-    extension = Extension(name, files, cflags, cuda_cflags, ldflags, cuda).checked()
+    return Extension(name, files, cflags, cuda_cflags, ldflags, cuda).checked()
+
+
+def _built(extension: Extension, is_python_module: bool) -> Any:
     path = build(extension.source())
     if is_python_module:
         return open_module(extension, path)
