@@ -20,16 +20,17 @@ def test_the_largest_that_fits_comes_first():
     assert queue.take() is None
 
 
-def test_what_fits_nowhere_is_tried_alone():
+def test_what_fits_nowhere_is_tried_alone_at_the_end():
     queue = sized(99, 3)
-    assert queue.take() == 99
+    assert queue.take() == 3
     taken = []
     waiting = threading.Thread(target=lambda: taken.append(queue.take()))
     waiting.start()
     assert taken == []
-    queue.done(99)
+    queue.done(3)
     waiting.join(10)
-    assert taken == [3]
+    assert taken == [99]
+    assert queue.take() is None
 
 
 def test_all_entries_are_done_once_each_worker_with_its_own_tool():
