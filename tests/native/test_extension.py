@@ -1,7 +1,9 @@
 """Torch extensions: what is compiled for one, with which flags, against which headers. Little here compiles."""
 
+import ctypes
 import json
 import re
+import shutil
 import sys
 import types
 from pathlib import Path
@@ -286,3 +288,22 @@ def test_where_torch_has_no_cuda_an_extension_with_cuda_is_compiled_and_not_open
 def test_every_launch_that_is_redirected_has_a_function_to_go_to():
     text = Path(_extension.__file__).with_name("_extension_launches.cpp").read_text()
     assert sorted(_extension.LAUNCHES) == sorted(re.findall(r"^STAND_BETWEEN\((\w+)", text, re.MULTILINE))
+
+
+LAUNCHES = """
+__global__ void k() {}
+extern "C" int launch() { return cudaLaunchKernel((const void*)k, dim3(1), dim3(1), nullptr, 0, nullptr); }
+extern "C" void launch_by_chevrons() { k<<<1, 1>>>(); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc, the CUDA compiler, is not installed")
+@pytest.mark.skipif(native.gpu() is not None, reason="there is a GPU, so launches succeed")
+def test_launches_that_are_switched_off_succeed_and_reach_no_driver(tmp_path):
+    extension = native.Extension("m", {"k.cu": LAUNCHES}, cuda=True)
+    native.compile_source(extension.source(), tmp_path / "m.so")
+    library = ctypes.CDLL(str(tmp_path / "m.so"))
+    assert library.launch() != 0
+    library.kernelwright_mute_launches()
+    assert library.launch() == 0
+    library.launch_by_chevrons()

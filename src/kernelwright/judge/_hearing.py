@@ -388,6 +388,8 @@ class Hearing:
         for timing in timings:
             probe = self._prepared.probes[timing.case]
             floor = self._judge.ceilings().floor_seconds(probe.bytes_moved)
+            if timing.median(CANDIDATE) < SLACK * floor:
+                floor = self._judge.raise_ceilings().floor_seconds(probe.bytes_moved)
             floors[timing.case] = floor * 1e3
             self._believable(timing, floor, probe.bytes_moved)
         self._evidence["floor_ms"] = floors
