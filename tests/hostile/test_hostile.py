@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import tempfile
@@ -360,7 +361,9 @@ extern "C" long attack() {
 """
     verdict = hear(in_native(code, "raise MemoryError(f'{lib.attack()} blocks of 64 MiB')"))
     assert verdict.status is Status.OOM
-    assert int(verdict.message.split()[2]) * 64 <= 2048
+    got = re.search(r"(\d+) blocks of 64 MiB", verdict.message)
+    assert got is not None
+    assert int(got[1]) * 64 <= 2048
 
 
 def test_memory_that_no_process_owns(hear) -> None:
