@@ -41,12 +41,28 @@ def test_headers_are_compiled_when_they_come_up_again_and_are_used(tmp_path):
     native.compile_source(source, tmp_path / "kernel.so")
 
 
-def test_other_flags_use_no_headers_made_without_them():
+def test_every_set_of_flags_has_headers_of_its_own():
     text = "#include <cmath>\nint x;"
     for _ in range(2):
-        native.expect(native.Source("cpp", text))
-    assert _headers.options(text, COMPILE)
-    assert _headers.options(text, (*COMPILE, "-ffast-math")) == []
+        native.expect(native.Source("cpp", text, ("-ffast-math",)))
+    assert _headers.options(text, COMPILE) == []
+    assert _headers.options(text, (*COMPILE, "-ffast-math"))
+
+
+@pytest.mark.parametrize("flag", ["-Dfloat=double", "-fplugin=mine.so", "-include/etc/passwd"])
+def test_no_headers_are_compiled_with_macros_or_flags_that_are_not_allowed(flag):
+    for _ in range(2):
+        native.expect(native.Source("cpp", "#include <cmath>\nint x;", (flag,)))
+    assert not _headers.headers_dir().exists()
+
+
+def test_few_are_kept(monkeypatch):
+    monkeypatch.setattr(_headers, "MOST_KEPT", 1)
+    for text in ("#include <cmath>\nint x;", "#include <cstdint>\nint x;"):
+        for _ in range(2):
+            native.expect(native.Source("cpp", text))
+    assert _headers.options("#include <cmath>\nint x;", COMPILE) == []
+    assert _headers.options("#include <cstdint>\nint x;", COMPILE)
 
 
 def test_headers_that_cannot_be_compiled_cost_nothing_but_time(monkeypatch):

@@ -2,8 +2,10 @@
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 
 from kernelwright.native import _headers
+from kernelwright.native._errors import CompileError
 from kernelwright.native._flags import check_flags
 from kernelwright.native._language import OUTPUT, Language, one_file, register
 from kernelwright.native._library import Library, load
@@ -49,9 +51,14 @@ def _commands(source: Source) -> list[list[str]]:
 
 
 def expect(source: Source) -> None:
-    """Says that a text is about to be compiled: what many texts begin with is compiled once for all."""
-    if source.language == "cpp" and not source.flags:
-        _headers.met(source.text, COMPILE)
+    """Says that a text is about to be compiled: what many texts begin with is compiled once for all.
+
+    Not for texts that come with macros: those may change what a header means.
+    """
+    if source.language == "cpp" and not any(flag.startswith("-D") for flag in source.flags):
+        with suppress(CompileError):  # flags that are not allowed: told when it is compiled
+            check_flags(source.flags)
+            _headers.met(source.text, (*COMPILE, *source.flags))
 
 
 def _identity(source: Source) -> str:

@@ -27,7 +27,9 @@ INCLUDE = re.compile(r"\s*#\s*include\s*<([\w.]+)>\s*(?://.*)?")
 SKIPPED = re.compile(r"\s*(?://.*)?")
 HEADER = "first.h"
 SECONDS = 60.0
-_met: Counter[tuple[str, ...]] = Counter()
+# Compiled headers are large: so many are kept, and so many made in the life of a process.
+MOST_KEPT, MOST_MADE = 24, 12
+_met: Counter[Path] = Counter()
 
 
 def leading(text: str) -> tuple[str, ...]:
@@ -55,10 +57,13 @@ def options(text: str, flags: Sequence[str]) -> list[str]:
 def met(text: str, flags: Sequence[str]) -> None:
     """Says that a text is to be compiled. Headers that come up again are compiled now."""
     headers = leading(text)
-    _met[headers] += 1
     place = _place(headers, flags)
-    if headers and _met[headers] == 2 and "clang" not in toolchain().version and not place.exists():
-        _compile(headers, flags, place)
+    _met[place] += 1
+    made = sum(times > 1 for times in _met.values())
+    if headers and _met[place] == 2 and made <= MOST_MADE and "clang" not in toolchain().version:
+        if not place.exists():
+            _compile(headers, flags, place)
+        _forget_oldest()
 
 
 def _place(headers: tuple[str, ...], flags: Sequence[str]) -> Path:
@@ -79,3 +84,9 @@ def _compile(headers: tuple[str, ...], flags: Sequence[str], place: Path) -> Non
             os.rename(path.parent, place)
         except (OSError, subprocess.SubprocessError):
             shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _forget_oldest() -> None:
+    kept = sorted(headers_dir().iterdir(), key=lambda place: place.stat().st_mtime)
+    for place in kept[:-MOST_KEPT]:
+        shutil.rmtree(place, ignore_errors=True)
