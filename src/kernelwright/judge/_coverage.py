@@ -27,7 +27,7 @@ from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._machine_code import Code
 from kernelwright.judge._placement import Attention
-from kernelwright.judge._process import Answer, Worker, on_core
+from kernelwright.judge._process import Answer, Worker, on_core, state
 from kernelwright.judge._sandbox import SYSTEM, python_directories
 from kernelwright.judge._status import Rejection, Status
 
@@ -293,6 +293,11 @@ class Place:
     waiting: bool
 
 
+SLEEPING = Place(0, (), waiting=True)
+# As the kernel calls a thread that waits for something else than a core.
+ASLEEP = ("S", "D")
+
+
 class _Tracer:
     """Holds a process's threads by ptrace for the time of one call."""
 
@@ -321,13 +326,16 @@ class _Tracer:
     def look(self) -> list[Place]:
         """Where each thread stands now, those begun since the last look among them.
 
-        One that has not had a core since then stands where it stood, and that says nothing new.
+        One that has not had a core since then stands where it stood, and that says nothing new. One that sleeps is let
+        sleep: woken to be looked at, it would stand in line for a core behind those that work.
         """
         with contextlib.suppress(OSError):
             self._seize_new()
         places = []
         for thread in self._threads:
-            if self._stop(thread):
+            if state(self._pid, thread) in ASLEEP:
+                places.append(SLEEPING)
+            elif self._stop(thread):
                 if self._has_run(thread):
                     places.append(self._place(thread))
                 _ptrace(PTRACE_CONT, thread)

@@ -470,6 +470,11 @@ def _stat(path: str, field: int) -> str:
         return ""
 
 
+def state(pid: int, thread: int) -> str:
+    """What a thread is doing, as the kernel's one letter; empty once it is gone."""
+    return _stat(f"/proc/{pid}/task/{thread}/stat", 0)
+
+
 def on_core(pid: int, thread: int) -> int:
     """Nanoseconds a thread has had a core; 0 once it is gone, or where the kernel does not tell."""
     return _schedstat(f"/proc/{pid}/task/{thread}/schedstat", 0)
