@@ -314,3 +314,13 @@ def test_what_no_tensor_can_be_is_not_well_formed(changes):
 @pytest.mark.parametrize("missing", ["ptr", "dtype", "shape", "strides"])
 def test_a_description_that_lacks_a_part_is_not_well_formed(missing):
     assert not well_formed({key: value for key, value in GOOD.items() if key != missing})
+
+
+def test_memory_that_the_kernel_holds_for_a_moment_is_sealed_all_the_same(monkeypatch):
+    fd = os.memfd_create("held", os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, mmap.PAGESIZE)
+    held = mmap.mmap(fd, mmap.PAGESIZE)  # a writable mapping makes the same answer: busy
+    monkeypatch.setattr(_kernel.time, "sleep", lambda _: held.close())
+    _kernel.seal(fd)
+    with pytest.raises(PermissionError):
+        os.write(fd, b"x")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from pathlib import Path
 
 from kernelwright import backends, native
+from kernelwright.judge import _kernel
 from kernelwright.judge._channel import ChannelError, Message, Silent
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._process import Template, Worker
@@ -121,7 +121,7 @@ def _sealed(path: Path) -> int:
     """The library in memory of its own that nobody can change: its inode tells the candidate's code from all other."""
     fd = os.memfd_create("kernel", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.write(fd, path.read_bytes())
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
+    _kernel.seal(fd)
     return fd
 
 

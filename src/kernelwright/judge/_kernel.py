@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import errno
+import fcntl
 import os
+import time
 from collections.abc import Sequence
 
 libc = ctypes.CDLL(None, use_errno=True)
+SEAL_TRIES, SEAL_SECONDS = 100, 0.002
+WHOLE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -34,6 +39,19 @@ AT_RECURSIVE = 0x8000
 MOUNT_ATTR_READ_ONLY = 1
 MOUNT_ATTR_NOSUID = 2
 MOUNT_ATTR_NODEV = 4
+
+
+def seal(fd: int, seals: int = WHOLE) -> None:
+    """Closes shared memory against changes. The kernel itself may hold a page for a moment: then again."""
+    for _ in range(SEAL_TRIES):
+        try:
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            time.sleep(SEAL_SECONDS)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
 
 
 class IoVec(ctypes.Structure):

@@ -99,7 +99,7 @@ class Stage:
         self._map = mmap.mmap(self.fd, self.slot_bytes * slots)
         # From here on this mapping is the only one through which the contents can change.
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL | F_SEAL_FUTURE_WRITE
-        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals)
+        _kernel.seal(self.fd, seals)
         self._bytes: Array = np.frombuffer(self._map, dtype=np.uint8)
 
     @staticmethod

@@ -16,6 +16,7 @@ from kernelwright.judge._nulls import UNCHANGED
 from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._reference import COMPILE_SECONDS, REFERENCE_SECONDS
+from kernelwright.judge._touch import ELEMENTS, MOST_OPERANDS
 from kernelwright.judge._tree import Tree
 from kernelwright.judge.device._place import Workshop
 from kernelwright.tasks import Case, Task, TaskError
@@ -23,7 +24,6 @@ from kernelwright.tasks import Case, Task, TaskError
 ALIGN, EDGE = 512, 256
 MOST_SHIFT = 64
 SLOT_BYTES, FEWEST_SLOTS, MOST_SLOTS = 2 << 30, 2, 64
-MOST_OPERANDS = 2
 # Workers opened before there is a candidate for them: to be checked, to be muted, and three to be timed.
 AHEAD = 5
 
@@ -220,11 +220,11 @@ class DevicePrepared(Prepared):
         first: Any
         first, second = self.pair(case)
         operands = [i for i, leaf in enumerate(first.inputs.leaves) if leaf["dtype"].startswith(("float", "bfloat"))]
-        wanted: list[int | None] = [None] if operands else []
-        wanted += operands[:MOST_OPERANDS] if len(first.inputs.leaves) > 1 else []
-        for operand in wanted:
-            label = "a few elements changed" if operand is None else f"only input {operand} changed"
-            key = {**first.inputs.key, "touch": {"seed": second.seed, "operand": operand}}
+        wanted: list[tuple[int | None, int]] = [(None, number) for number in range(ELEMENTS)] if operands else []
+        wanted += [(operand, 0) for operand in operands[:MOST_OPERANDS]] if len(first.inputs.leaves) > 1 else []
+        for operand, number in wanted:
+            label = f"one element changed ({number + 1})" if operand is None else f"only input {operand} changed"
+            key = {**first.inputs.key, "touch": {"seed": second.seed, "operand": operand, "time": number}}
             trial = self._draw(key, case, label)
             if trial is not None:
                 yield trial

@@ -48,7 +48,6 @@ KEPT_SHARE = 0.1
 FREE_SHARE = 0.12
 QUICK = frozenset({"open", "go", "ping", "stage", "glance", "agree", "flush", "block", "attach", "show"})
 GLANCES = 4096
-TOUCHED = 3
 COPIES = 10
 FLUSHED_BYTES = 256 << 20
 
@@ -193,16 +192,16 @@ class Referee(OnDevice, Reference):
         return tree, [_moved_to(self.device.name, leaf) for leaf in leaves]
 
     def _touched(self, leaves: list[torch.Tensor], key: Message) -> list[torch.Tensor]:
-        """A few elements, or one operand, from another draw."""
+        """One element of each, or one operand, from another draw."""
         _, others = self._given(key["case"], key["touch"]["seed"])
         operand = key["touch"]["operand"]
         if operand is not None:
             return [*leaves[:operand], others[operand], *leaves[operand + 1 :]]
-        rng = random.Random(key["touch"]["seed"])
+        rng = random.Random(f"{key['touch']['seed']} {key['touch']['time']}")
         for leaf, other in zip(leaves, others, strict=True):
             if leaf.is_floating_point() and leaf.numel():
-                for place in (_place(leaf, rng) for _ in range(TOUCHED)):
-                    leaf[place] = other[place]
+                place = _place(leaf, rng)
+                leaf[place] = other[place]
         return leaves
 
     # What is right

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import mmap
 import os
 from typing import Any
 
 import torch
 
+from kernelwright.judge import _kernel
 from kernelwright.judge._tree import Tree, encode
 
 MADV_POPULATE_READ = 22
@@ -123,5 +123,5 @@ def pack(tensors: list[torch.Tensor], name: str) -> tuple[int, list[dict[str, An
         for leaf in leaves:
             ctypes.memmove(base + leaf["offset"], leaf.pop("ptr"), leaf["nbytes"])
         del view
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
+    _kernel.seal(fd)
     return fd, leaves
