@@ -47,8 +47,8 @@ SYSTEM_CALL = {"x86_64": b"\x0f\x05", "aarch64": b"\x01\x00\x00\xd4"}
 STACK_WORDS, DEEP_WORDS = 128, 1024
 
 ENOUGH, FEW, MANY = 30, 8, 1000
-# What torch itself may take in a call for making tensors and finding functions, before it counts as work: little unless
-# it was measured with the candidate's kernels switched off; then that, up to so many samples a call.
+# What torch itself may take in a call for making tensors and finding functions, before it counts as work: little, or
+# what was measured with the candidate's kernels switched off, up to so many samples a call.
 GLUE_SECONDS, MOST_GLUE, GLUE_SHARE = 1e-5, 0.4, 0.02
 TORCH = ("libtorch", "libc10", "libshm", "_C.")
 MOST_CALLS = 128
@@ -57,7 +57,9 @@ LONGEST_PAUSE, PAUSE_GROWTH = 3e-5, 1.15
 JOURNEYS = 16
 # A thread that was stopped and let go again has run for a moment by that alone.
 STEP_NANOSECONDS = 4000
-RECORDED_CALLS, TIMED_CALLS = 2, 3
+RECORDED_CALLS = 2
+# The best of so many calls, of more if they are short: then it is waking up that takes long now and then.
+TIMED_CALLS, MOST_TIMED_CALLS, TIMED_SECONDS = 3, 16, 0.01
 SECONDS, MOST_SECONDS = 0.8, 2.0
 GEMM = frozenset(
     "mm addmm bmm baddbmm matmul linear addmv mv dot convolution convolution_overrideable _convolution "
@@ -170,8 +172,9 @@ class Coverage:
         return min(rest, each * self.own), everything - excused + max(0.0, unrecorded) + each * self.library
 
     def _forgivable(self, each: float) -> float:
-        """What making tensors takes in a call: measured, or so little that it need not be."""
-        return GLUE_SECONDS if self.mere_glue is None else each * self.calls * self.mere_glue.rate
+        """What making tensors takes in a call: as measured, or so little that it need not be."""
+        measured = 0.0 if self.mere_glue is None else each * self.calls * self.mere_glue.rate
+        return max(GLUE_SECONDS, measured)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -188,6 +191,7 @@ class Observer:
     def __init__(self, journey_glue: float = 0.0) -> None:
         """`journey_glue`: how many samples of a call find torch describing the result, which is the judge's doing."""
         self.coverage = Coverage()
+        self._silent: Observer | None = None
         self._journey_glue = journey_glue
 
     def check(self, contestant: Contestant, trial: Trial) -> None:
@@ -196,9 +200,11 @@ class Observer:
         took = _net_call_seconds(contestant, trial)
         self.coverage.call_seconds = min(took, self.coverage.call_seconds or took)
         start = time.monotonic()
-        number = 0
+        number, seen, running = 0, self.coverage.seen, self.coverage.running
         with Attention():  # or the work that is to be seen leaves no core to see it from
-            while not _seen_enough(self.coverage, number, time.monotonic() - start):
+            while not _seen_enough(
+                self.coverage.seen - seen, self.coverage.running - running, number, time.monotonic() - start
+            ):
                 contestant.lay(trial.inputs, slot=number % 3, shifted=True)
                 self.watch(contestant)
                 number += 1
@@ -209,10 +215,13 @@ class Observer:
         return self.coverage.seen < ENOUGH or self.coverage.own < self.coverage.seen / 2
 
     def excuse(self, silent: Contestant, trial: Trial) -> None:
-        """Watches the candidate with its kernels switched off: what torch does then is no work of theirs."""
-        other = Observer(self._journey_glue)
-        other.check(silent, trial)
-        self.coverage.mere_glue = Glue.of(other.coverage)
+        """Watches the candidate with its kernels switched off: what torch does then is no work of theirs.
+
+        Each time makes it surer how much that is.
+        """
+        self._silent = self._silent or Observer(self._journey_glue)
+        self._silent.check(silent, trial)
+        self.coverage.mere_glue = Glue.of(self._silent.coverage)
 
     def forget_samples(self) -> None:
         self.coverage = replace(self.coverage, own=0, library=0, glue=0, other=0, waiting=0, libraries={}, calls=0)
@@ -268,18 +277,20 @@ def _record(contestant: Contestant, trial: Trial, coverage: Coverage) -> None:
                 coverage.operator_seconds[operator] = float(said["seconds"][name])
 
 
-def _seen_enough(coverage: Coverage, calls: int, seconds: float) -> bool:
+def _seen_enough(seen: float, running: float, calls: int, seconds: float) -> bool:
     """On a busy machine most samples find threads waiting: then it takes longer."""
-    if coverage.seen < FEW:
-        return seconds > MOST_SECONDS or coverage.running > MANY
-    return coverage.seen >= ENOUGH or calls >= MOST_CALLS or seconds > SECONDS
+    if seen < FEW:
+        return seconds > MOST_SECONDS or running > MANY
+    return seen >= ENOUGH or calls >= MOST_CALLS or seconds > SECONDS
 
 
 def _net_call_seconds(contestant: Contestant, trial: Trial) -> float:
     """The best of a few calls, without the journey."""
-    calls = [contestant.call(trial.inputs, slot=1)[1].seconds for _ in range(TIMED_CALLS)]
+    calls: list[float] = []
+    while len(calls) < TIMED_CALLS or (len(calls) < MOST_TIMED_CALLS and sum(calls) < TIMED_SECONDS):
+        calls.append(contestant.call(trial.inputs, slot=1)[1].seconds)
     with contestant.judged():
-        pings = [contestant.worker.go(timeout=contestant.call_limit, op="ping") for _ in range(TIMED_CALLS)]
+        pings = [contestant.worker.go(timeout=contestant.call_limit, op="ping") for _ in calls]
     journey = min(ping.seconds for ping in pings if isinstance(ping, Answer))
     return max(min(calls) - journey, min(calls) / 10)
 

@@ -309,8 +309,6 @@ class Hearing:
 
     def _watch_muted(self) -> None:
         """How much of torch's time is spent around its kernels, not for them. Known for all looks to come."""
-        if any(observer.coverage.mere_glue for observer in self._observers.values()):
-            return
         with suppress(Rejection):  # a candidate that cannot live without its kernels is given no such excuse
             silent = self._start_muted()
             try:
@@ -325,6 +323,7 @@ class Hearing:
             self._watch(contestant)
         finally:
             contestant.close()
+        self._watch_muted()
 
     def _judge_work(self) -> None:
         self._stage = "attribute"
