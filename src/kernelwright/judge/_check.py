@@ -53,8 +53,9 @@ class Record:
 class Checker:
     """Puts a contestant through the trials."""
 
-    def __init__(self, prepared: Prepared, start: Start) -> None:
-        self._prepared, self._start = prepared, start
+    def __init__(self, prepared: Prepared, start: Start, passed: Callable[[], None] = lambda: None) -> None:
+        """`passed`: what to do after every trial that it was right on."""
+        self._prepared, self._start, self._passed = prepared, start, passed
         self.record = Record()
         self._random = random.Random(prepared.seeds.next())
 
@@ -74,8 +75,10 @@ class Checker:
         self._random.shuffle(order)
         for trial in order:
             self.one(contestant, trial)
+            self._passed()
         for trial in fresh():
             self.one(contestant, trial)
+            self._passed()
 
     def one(
         self, contestant: Contestant, trial: Trial, *, slot: int | None = None, shifted: bool = True, guard: bool = True

@@ -77,7 +77,7 @@ class Contestant:
     ) -> None:
         """`interpret`: its kernels run in Triton's interpreter. `only_build`: it is imported and never called.
 
-        `at_leisure`: it is told to load, and is ready after `loaded`; others can load meanwhile.
+        `at_leisure`: it is not told to load yet.
         """
         self._prepared, self._limits, self._source = prepared, limits, source
         self._deadline = time.monotonic() + limits.total_s
@@ -95,10 +95,9 @@ class Contestant:
         try:
             if only_build:
                 self.ask({"op": "import", "source": source}, timeout=limits.load_s)
-            else:
+            elif not at_leisure:
                 self._begin_load()
-                if not at_leisure:
-                    self.loaded()
+                self.loaded()
         except BaseException:
             self.close()
             raise

@@ -87,6 +87,9 @@ class _Noting(Prepared):
 
 
 class _OnDevice(_Noting, DevicePrepared):
+    def _open_the_rest(self) -> None:
+        """No candidate will come."""
+
     def _start(self) -> Worker:
         """No candidate needs room beside it."""
         referee = self.workshop.referee(int(available_memory() * 0.7))

@@ -11,6 +11,7 @@ from kernelwright.judge._ceilings import Ceilings
 from kernelwright.judge._contestant import ROLE, Contestant, cage
 from kernelwright.judge._hearing import Hearing
 from kernelwright.judge._limits import Limits
+from kernelwright.judge._prebuild import Prebuild
 from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Isolation, Template, Worker
 from kernelwright.judge._reference import Reference
@@ -143,10 +144,20 @@ class Judge:
             _sanitizer.check_possible(on_device)
         if not on_device:
             return Hearing(self, self.prepare(task), source, timed=timed, backend=backend).verdict()
-        found = self.prepare(task, on_device=True)
-        assert isinstance(found, DevicePrepared)
+        found = self._prepare_for(task, source)
         verdict = DeviceHearing(self, found, source, timed=timed, backend=backend).verdict()
         return _sanitizer.sanitize(self, task, source, verdict) if self._sanitize and verdict.accepted else verdict
+
+    def _prepare_for(self, task: Task, source: str) -> DevicePrepared:
+        """The task on a device; if that takes time, the candidate is compiled meanwhile.
+
+        Who writes in Triton is likely to do so again, so workers make it ready.
+        """
+        self.workshop.triton = backends.detect(source) == "triton"
+        with Prebuild(self, [] if _device_name(task) in self._prepared else [source]):
+            found = self.prepare(task, on_device=True)
+        assert isinstance(found, DevicePrepared)
+        return found
 
     def belongs_on_device(self, source: str) -> bool:
         """Whether this candidate is judged on the device here, and not on the processor."""

@@ -10,11 +10,14 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from typing import TYPE_CHECKING
 
 from kernelwright import backends, native
 from kernelwright.judge._builder import Builder
-from kernelwright.judge._judge import Judge
 from kernelwright.judge._status import InfraError, Rejection
+
+if TYPE_CHECKING:
+    from kernelwright.judge._judge import Judge
 
 # One core in so many compiles beside a judgement on a device: its referee and its baselines need some too.
 SHARE_BESIDE = 4

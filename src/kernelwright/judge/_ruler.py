@@ -45,8 +45,8 @@ def errors(result: Array, right: Array, scales: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         unit = np.abs(right) + np.repeat(scales, BLOCK)[: len(right)]
         error: Array = np.abs(np.subtract(result, right, dtype=np.float64)) / unit
+        met = (result == right) | (np.isnan(result) & np.isnan(right))
     special = ~np.isfinite(right)
-    met = (result == right) | (np.isnan(result) & np.isnan(right))
     error[special] = np.where(met[special], 0.0, np.inf)
     return error
 

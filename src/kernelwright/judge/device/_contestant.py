@@ -29,7 +29,27 @@ class DeviceContestant(Contestant):
         self._known: set[int] = set()
         self._guarded = False
         self._staged: list[Message] = []
+        self._opening, self._warming = True, False
         return self._prepared.workshop.candidate(profiler=self.profiler)
+
+    # Loading
+
+    def _begin_load(self) -> None:
+        """Once its process has opened the device, which is no doing of the candidate's."""
+        self._prepared.workshop.opened(self.worker)
+        self._opening = False
+        super()._begin_load()
+
+    def try_loading(self, *, wait: bool) -> None:
+        """Has it loaded, if that can be done now."""
+        if self._opening and (wait or self.worker.answered()):
+            self._begin_load()
+
+    def try_warming(self, trial: DeviceTrial, *, wait: bool) -> None:
+        """Has a first call made, if it is loaded now."""
+        if not (self._opening or self._warming) and (wait or self.worker.answered()):
+            self.loaded()
+            self._begin_warming(trial)
 
     # Calling
 
@@ -50,8 +70,9 @@ class DeviceContestant(Contestant):
             order = {"op": "stage", "calls": self._staged, "guard": guard}
             self.check_answer(self.worker.ask(order, timeout=self.call_limit))
 
-    def begin_warming(self, trial: DeviceTrial) -> None:
+    def _begin_warming(self, trial: DeviceTrial) -> None:
         """Has a call made whose result nobody looks at, while something else goes on: compilers take their time."""
+        self._warming = True
         self.stage_calls([self._prepared.warming_call(trial.inputs)])
         with self.judged():
             self.worker.begin("warm")

@@ -25,14 +25,13 @@ class DeviceHearing(Hearing):
     _prepared: DevicePrepared
 
     def _new_checker(self) -> Checker:
-        return DeviceChecker(self._prepared, self._start)
+        return DeviceChecker(self._prepared, self._start, self._help_the_others)
 
     def _new_observers(self) -> dict[str, Observer]:
         return {}
 
     def _settle_scope(self) -> None:
-        """It can be taken all the way. Who writes in Triton is likely to do so again."""
-        self._prepared.workshop.triton = self._evidence["backend"] == "triton"
+        """It can be taken all the way."""
 
     def _hear(self) -> tuple[Status, str]:
         self._waiting: list[DeviceContestant] = []
@@ -44,6 +43,7 @@ class DeviceHearing(Hearing):
                 if contestant is not None:
                     contestant.close()
             self._prepared.workshop.open_ahead(AHEAD)
+            self._prepared.workshop.let_all_in()
 
     def _begin(self, kind: type[DeviceContestant] = DeviceContestant, **how: bool) -> DeviceContestant:
         judge = self._judge
@@ -65,15 +65,23 @@ class DeviceHearing(Hearing):
         return self._begin(mute=True)
 
     def _check(self, contestant: Contestant) -> None:
-        """While it is checked in one process it is loaded, and what it compiles is compiled, in those to be timed."""
-        with self._during("load", "load"):
-            if self._timed:
-                self._waiting = [self._begin(at_leisure=True) for _ in range(BLOCKS)]
-            self._watched = self._begin(Profiled, at_leisure=True)
-            for waiting in (*self._waiting, self._watched):
-                waiting.loaded()
-                waiting.begin_warming(self._prepared.trials[0])  # type: ignore[arg-type]
         super()._check(contestant)
+        with self._during("check", "check"):
+            self._help_the_others(wait=True)
+
+    def _help_the_others(self, *, wait: bool = False) -> None:
+        """While it is checked in one process it is loaded, and what it compiles is compiled, in those to be timed.
+
+        From the first trial on that it was right on: one that is wrong needs none of them.
+        """
+        if self._watched is None:
+            self._watched = self._begin(Profiled, at_leisure=True)
+            self._waiting = [self._begin(at_leisure=True) for _ in range(BLOCKS * self._timed)]
+        others = (self._watched, *self._waiting)
+        for other in others:
+            other.try_loading(wait=wait)
+        for other in others:
+            other.try_warming(self._prepared.trials[0], wait=wait)  # type: ignore[arg-type]
 
     def _attribute(self, contestant: Contestant) -> None:
         with self._during("attribute", "check"):

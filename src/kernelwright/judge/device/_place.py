@@ -59,6 +59,8 @@ class Workshop:
         self.triton = False  # whether Triton is made ready in workers that are opened ahead
         self._opening: list[Worker] = []
         self._profiling: list[Worker] = []
+        self._line: list[tuple[Worker, Message]] = []
+        self._at_the_door: Worker | None = None
 
     def _cage(self) -> Cage:
         """Triton starts compilers, so a candidate may at first; before it is timed that ends (`seal`)."""
@@ -71,34 +73,63 @@ class Workshop:
             folders=tuple(str(path) for path in (native.toolkit_folder(), self.place.library) if path),
         )
 
-    def open_ahead(self, number: int) -> None:
+    def open_ahead(self, number: int, *, watched: int = 1) -> None:
         """Has candidates' workers made ready up to this number, and one whose kernels can be seen."""
-        missing, unwatched = max(0, number - len(self._opening)), 1 - len(self._profiling)
+        missing, unwatched = max(0, number - len(self._opening)), max(0, watched - len(self._profiling))
         cage = self._cage()
         self._template.fork_ahead(CANDIDATE, missing + unwatched, cage=cage)
-        self._opening += [self._begin(cage, profiler=False) for _ in range(missing)]
         self._profiling += [self._begin(cage, profiler=True) for _ in range(unwatched)]
+        self._opening += [self._begin(cage, profiler=False) for _ in range(missing)]
 
     def _begin(self, cage: Cage, *, profiler: bool) -> Worker:
-        worker = self._template.fork(CANDIDATE, cage=cage)
-        worker.say(self.place.order(own_allocator=True, profiler=profiler, triton=self.triton))
+        order = self.place.order(own_allocator=True, profiler=profiler, triton=self.triton)
+        return self._stand_in_line(self._template.fork(CANDIDATE, cage=cage), order)
+
+    def _stand_in_line(self, worker: Worker, order: Message) -> Worker:
+        self._line.append((worker, order))
+        self.attend()
         return worker
 
-    def candidate(self, *, profiler: bool = False) -> Worker:
-        self.open_ahead(1)
-        return self.opened((self._profiling if profiler else self._opening).pop(0))
+    def attend(self) -> None:
+        """Lets the next worker open the device if the one before has: call it now and then.
 
-    def referee(self, memory_bytes: int, *, own_allocator: bool = False) -> Worker:
-        return self.opened(self.begin_referee(memory_bytes, own_allocator=own_allocator))
+        A driver opens it for one process after the other, and whoever works meanwhile stands behind all that wait.
+        """
+        while self._line and self._door_is_free():
+            self._at_the_door, order = self._line.pop(0)
+            if self._at_the_door.end is None:
+                self._at_the_door.say(order)
+
+    def let_all_in(self) -> None:
+        """Nobody works now, so all who wait may open the device at once."""
+        waiting, self._line = self._line, []
+        for worker, order in waiting:
+            if worker.end is None:
+                worker.say(order)
+
+    def _door_is_free(self) -> bool:
+        last = self._at_the_door
+        return last is None or last.end is not None or last.answered()
+
+    def candidate(self, *, profiler: bool = False) -> Worker:
+        """One that opens the device or has done so; ready after `opened`."""
+        self.open_ahead(0 if profiler else 1, watched=int(profiler))
+        return (self._profiling if profiler else self._opening).pop(0)
+
+    def referee(self, memory_bytes: int) -> Worker:
+        return self.opened(self.begin_referee(memory_bytes))
 
     def begin_referee(self, memory_bytes: int, *, own_allocator: bool = False) -> Worker:
         """One that opens the device while something else goes on; ready after `opened`."""
         cage = Cage(namespaces=False, memory_bytes=memory_bytes, disk_bytes=NO_LIMIT, programs=True)
         worker = self._template.fork(REFEREE, cage=replace(cage, devices=self.place.nodes))
-        worker.say(self.place.order(own_allocator=own_allocator))
-        return worker
+        return self._stand_in_line(worker, self.place.order(own_allocator=own_allocator))
 
     def opened(self, worker: Worker) -> Worker:
+        """Waits until it has opened the device; if it still stands in line, it is let past the others."""
+        for order in [order for other, order in self._line if other is worker]:
+            worker.say(order)
+        self._line = [(other, order) for other, order in self._line if other is not worker]
         try:
             answer, _ = worker.answer_fds(timeout=OPEN_SECONDS)
         except ChannelError as error:
@@ -109,6 +140,9 @@ class Workshop:
         if answer["op"] != "opened":
             worker.finish()
             raise InfraError(f"a worker could not open the device: {answer.get('message')}")
+        if self._at_the_door is worker:
+            self._at_the_door = None
+        self.attend()
         return worker
 
     def close(self) -> None:

@@ -141,17 +141,22 @@ class DevicePrepared(Prepared):
         super().__init__(template, task, seeds=seeds)
 
     def _start(self) -> Worker:
-        """The referee first: everything else can be opened while it works."""
+        """The referee first, then who will be asked next: a driver opens one process after the other."""
         referee = self.workshop.referee(int(available_memory() * 0.7))
+        self.workshop.open_ahead(1, watched=0)
+        return referee
+
+    def _open_the_rest(self) -> None:
+        """What is needed once a candidate is right."""
         self.workshop.open_ahead(AHEAD)
         self._eager = self._open_runner()
-        return referee
 
     def _open_runner(self) -> Worker:
         return self.workshop.begin_referee(int(available_memory() * 0.7), own_allocator=True)
 
     def ask(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
         """A question to the referee."""
+        self.workshop.attend()
         with self._blame(self.worker):
             return self._checked(self.worker.ask(message, fds, timeout=REFERENCE_SECONDS))
 
@@ -225,11 +230,11 @@ class DevicePrepared(Prepared):
         for operand, number in wanted:
             label = f"one element changed ({number + 1})" if operand is None else f"only input {operand} changed"
             key = {**first.inputs.key, "touch": {"seed": second.seed, "operand": operand, "time": number}}
-            trial = self._draw(key, case, label)
-            if trial is not None:
-                yield trial
+            inputs = Drawn(key, first.inputs.tree, first.inputs.leaves)
+            yield DeviceTrial(case, label, first.seed, inputs, first.expected)
 
     def _gate(self) -> None:
+        self._open_the_rest()
         for case in self.task.cases:
             first, second = self.pair(case)
             passed = self._passing(first, second)

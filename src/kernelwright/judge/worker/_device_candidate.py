@@ -70,17 +70,23 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
 
     def _profile(self, call: Callable[[], Any]) -> tuple[dict[str, float], float]:
         """Seconds by kernel, and how long any of them ran."""
-        activities = [torch.profiler.ProfilerActivity.CPU]
-        if self.device.name == "cuda":
-            activities.append(torch.profiler.ProfilerActivity.CUDA)
-        with torch.profiler.profile(activities=activities) as profile:
+        # Not `torch.profiler`, which imports a compiler first.
+        on_gpu = "cuda" if self.device.name == "cuda" else None
+        with torch.autograd.profiler.profile(use_device=on_gpu, use_kineto=True) as profile:
             call()
             self.device.synchronize()
-        events = [event for event in profile.events() if event.device_type.name == "CUDA"]
+        assert profile.kineto_results is not None
+        # An annotation spans the kernels launched inside it, under whatever name it was given.
+        events = [
+            event
+            for event in profile.kineto_results.events()
+            if event.device_type().name == "CUDA" and not event.is_user_annotation()
+        ]
         found: Counter[str] = Counter()
         for event in events:
-            found[event.name[:300]] += event.device_time_total / 1e6
-        return dict(found), _covered([(event.time_range.start, event.time_range.end) for event in events]) / 1e6
+            found[event.name()[:300]] += event.duration_ns() / 1e9
+        spans = [(event.start_ns(), event.start_ns() + event.duration_ns()) for event in events]
+        return dict(found), _covered(spans) / 1e9
 
 
 def _covered(spans: list[tuple[float, float]]) -> float:

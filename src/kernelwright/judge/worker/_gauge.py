@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from kernelwright.judge._compare import EXACT, ROUNDOFF, Deviation, allowed, smallest_scale
@@ -197,7 +198,7 @@ class Gauge:
             for start, (mine, right, _) in zip(range(0, bad.numel(), PIECE), self._pieces(result), strict=True)
             if bool(bad[start : start + PIECE].any())
         )
-        index = [int(place) for place in torch.unravel_index(torch.tensor(first), self.shape)] if self.shape else []
+        index = [int(place) for place in np.unravel_index(first, self.shape)] if self.shape else []
         return {
             "bad_elements": number,
             "elements": bad.numel(),
