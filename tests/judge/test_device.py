@@ -1,5 +1,6 @@
 """Judging on a device, with host memory in the device's role: everything but the GPU itself."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -7,9 +8,14 @@ import pytest
 import torch
 
 from kernelwright.judge import Judge, Limits, Status, Verdict
+from kernelwright.judge._channel import Message
+from kernelwright.judge._check import FRESH_PROCESSES
 from kernelwright.judge._compare import Yardstick
+from kernelwright.judge._process import Worker
+from kernelwright.judge._reference import too_large
 from kernelwright.judge._status import Rejection
 from kernelwright.judge.device._kernels import Work, judge_work
+from kernelwright.judge.device._place import Place, Workshop, referee_cage
 from kernelwright.judge.device._prepared import Drawn
 from kernelwright.judge.device._timing import FEW_ROUNDS, MANY_ROUNDS, _plan
 from kernelwright.judge.worker import _gauge
@@ -38,6 +44,63 @@ def test_an_honest_kernel_is_accepted_and_timed(hear: Hear) -> None:
     timing = verdict.evidence["timing"][0]
     assert timing["calls_a_round"] >= 1
     assert timing["verified_fully"] >= 3
+
+
+def test_one_that_is_wrong_takes_no_process_that_would_have_timed_it(
+    judge: Judge, hear: Hear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear(RELU)
+    taken: list[bool] = []
+    candidate = judge.workshop.candidate
+
+    def take(*, profiler: bool = False) -> Worker:
+        taken.append(profiler)
+        return candidate(profiler=profiler)
+
+    monkeypatch.setattr(judge.workshop, "candidate", take)
+    assert hear(relu("y[i] = 7;")).status is Status.WRONG_VALUE
+    assert taken == [False] * (1 + FRESH_PROCESSES)  # to be checked, and to see whether it is wrong there too
+
+
+def test_processes_open_the_device_one_by_one_and_whoever_is_needed_first(judge: Judge) -> None:
+    workshop = Workshop(judge.template, Place("host", None), judge.limits, referee_cage(on_gpu=False))
+    try:
+        workshop.open_ahead(3, watched=0)
+        first, second, third = workshop._opening
+        assert until(first.answered)
+        assert not second.answered()
+        assert not third.answered()
+        assert workshop.opened(third) is third  # past the second, which still waits
+        workshop.attend()
+        assert until(second.answered)
+    finally:
+        workshop.close()
+
+
+def test_who_takes_all_memory_is_to_blame_and_not_the_task(
+    judge: Judge, hear: Hear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = judge.prepare(load_task(TASKS / "relu.py"), on_device=True)
+    ask = prepared.ask
+
+    def starved(message: Message, fds: tuple[int, ...] = ()) -> Message:
+        if message["op"] == "measure":
+            raise too_large("relu.py", "the reference runs out of memory")
+        return ask(message, fds)
+
+    monkeypatch.setattr(prepared, "ask", starved)
+    verdict = hear(RELU)
+    assert verdict.status is Status.OOM
+    assert "no room" in verdict.message
+    monkeypatch.undo()
+    assert hear(RELU).status is Status.CORRECT
+
+
+def until(true: Callable[[], bool], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return true()
 
 
 def test_it_need_not_be_timed(hear: Hear) -> None:

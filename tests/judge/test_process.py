@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.judge import Judge
+from kernelwright.judge import Judge, Limits
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._prepared import Prepared
+from kernelwright.judge._process import Template
+from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Task
 
 COPIES = """
@@ -31,6 +33,19 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return "long" * 200_000
 """
+
+
+def test_a_worker_that_is_forked_before_torch_is_imported_works_like_any_other():
+    cage = Cage(namespaces=False, memory_bytes=1 << 33, disk_bytes=1 << 30)
+    template = Template(limits=Limits().settled(), early=("referee", cage))
+    try:
+        for _ in range(2):  # the early one, and one forked when it is asked for
+            worker = template.fork("referee", cage=cage)
+            order = {"op": "open", "kind": "host", "library": None, "own_allocator": False, "profiler": False}
+            assert worker.ask(order, timeout=60)["op"] == "opened"
+            assert not worker.finish().problem
+    finally:
+        template.close()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelwright.judge._status import Rejection
 from kernelwright.judge._timing import (
     BLOCKS,
     CANDIDATE,
@@ -12,9 +13,35 @@ from kernelwright.judge._timing import (
     MOST_ROUNDS,
     QUICK_ROUNDS,
     CaseTiming,
+    Stopped,
     _rounds,
     speedup,
 )
+
+
+class Charged:
+    """A stopped worker to whom the kernel charges processor time."""
+
+    def __init__(self, *seconds: float) -> None:
+        self._seconds = list(seconds)
+
+    def freeze(self) -> None: ...
+
+    def cpu_seconds(self) -> float:
+        return self._seconds.pop(0) if len(self._seconds) > 1 else self._seconds[0]
+
+
+def test_a_time_slice_that_is_charged_late_is_no_crime_and_running_on_is():
+    late = Stopped(Charged(1.0, 1.0, 1.01))
+    late.begin()
+    late.check()
+    late.check()
+    running = Stopped(Charged(1.0, 1.0, 1.01, 1.02))
+    running.begin()
+    running.check()
+    with pytest.raises(Rejection, match="ran while it was stopped"):
+        running.check()
+
 
 SECONDS = st.floats(1e-6, 10.0)
 ROUNDS = 8

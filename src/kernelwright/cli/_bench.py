@@ -316,7 +316,8 @@ def _write(bench: Bench, folder: Path) -> None:
 def _show(console: Console, bench: Bench, folder: Path) -> None:
     heading, rows = summary_rows(bench)
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for name in heading:
+    table.add_column(heading[0])
+    for name in heading[1:]:
         table.add_column(name, no_wrap=True)
     for row in rows:
         table.add_row(*map(escape, row))

@@ -12,7 +12,6 @@ from typing import Any
 
 from kernelwright.judge import _nulls
 from kernelwright.judge._judge import Judge
-from kernelwright.judge._limits import available_memory
 from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Worker
 from kernelwright.judge._reference import REFERENCE_SECONDS
@@ -92,7 +91,7 @@ class _OnDevice(_Noting, DevicePrepared):
 
     def _start(self) -> Worker:
         """No candidate needs room beside it."""
-        referee = self.workshop.referee(int(available_memory() * 0.7))
+        referee = self.workshop.referee()
         with self._blame(referee):
             referee.ask({"op": "alone"}, timeout=REFERENCE_SECONDS)
         return referee

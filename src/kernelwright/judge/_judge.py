@@ -19,7 +19,7 @@ from kernelwright.judge._status import InfraError
 from kernelwright.judge._verdict import Verdict
 from kernelwright.judge.device import _sanitizer
 from kernelwright.judge.device._hearing import DeviceHearing
-from kernelwright.judge.device._place import Workshop
+from kernelwright.judge.device._place import REFEREE, Workshop, referee_cage
 from kernelwright.judge.device._place import find as find_place
 from kernelwright.judge.device._prepared import DevicePrepared
 from kernelwright.tasks import Task
@@ -63,13 +63,18 @@ class Judge:
         _allow_many_files()
         self.baselines = ("eager", *(name for name in BASELINES[1:] if name in baselines))
         self.seed = Seeds(seed).master
+        self._device = device
+        on_gpu = device != "host" and backends.usable_gpu() is not None
+        self._referees = referee_cage(on_gpu=on_gpu)
         self._template = Template(
-            limits=self.limits, allocator=_compiled.library(_compiled.ALLOCATOR), bubblewrap=bubblewrap
+            limits=self.limits,
+            allocator=_compiled.library(_compiled.ALLOCATOR),
+            bubblewrap=bubblewrap,
+            early=(REFEREE, self._referees) if on_gpu else None,
         )
         self.build_cache = native.BuildCache(native.cache_dir() / "build")
         self._builder = Builder(self._template, limits=self.limits, cache=self.build_cache)
         self._prepared: dict[str, Prepared] = {}
-        self._device = device
         self._workshop: Workshop | None = None
         self._ceilings: Ceilings | None = None
         self._flops: float | None = None
@@ -119,7 +124,7 @@ class Judge:
             place = find_place(self._device)
             if place is None:
                 raise InfraError(f"there is no GPU to judge on: {backends.without_device()}")
-            self._workshop = Workshop(self._template, place, self.limits)
+            self._workshop = Workshop(self._template, place, self.limits, self._referees)
         return self._workshop
 
     def try_once(self, task: Task) -> tuple[int, float]:

@@ -90,9 +90,8 @@ class Prepared(Reference):
         return lambda: _sound(fetch())
 
     def _trials(self, case: Case) -> Iterator[Trial]:
-        self._probe(case)
-        for _ in range(GIVEN_DRAWS):
-            yield self._given(case)
+        probed = self._probe(case)
+        yield from self._givens(case, probed)
         for family in case.families:
             if family == "given":
                 continue
@@ -115,6 +114,10 @@ class Prepared(Reference):
             if expected.sound:
                 yield Trial(case, family, first.seed, inputs, expected)
 
+    def _givens(self, case: Case, probed: Trial) -> list[Trial]:
+        """What was drawn for the probe is no trial: how many inputs feed an output was not known then."""
+        return [self._given(case) for _ in range(GIVEN_DRAWS)]
+
     def _given(self, case: Case) -> Trial:
         trial = self.trial(case, "given", self.seeds.next())
         if trial is None:
@@ -126,7 +129,7 @@ class Prepared(Reference):
             )
         return trial
 
-    def _probe(self, case: Case) -> None:
+    def _probe(self, case: Case) -> Trial:
         first = self.draw_trial(case, "given", self.seeds.next(), 1.0)
         assert first is not None
         self.place(self.worker, first.inputs)
@@ -134,6 +137,7 @@ class Prepared(Reference):
         answer = self._ask(self.worker, {"op": "probe"})
         answer.pop("op")
         self.probes[case.name] = Probe(**answer)
+        return first
 
     def neighbours(self) -> list[Trial]:
         if self._neighbours is None:

@@ -78,7 +78,15 @@ class End:
 class Template:
     """A process with torch imported, from which workers are forked in milliseconds."""
 
-    def __init__(self, *, limits: Limits, allocator: Path | None = None, bubblewrap: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        limits: Limits,
+        allocator: Path | None = None,
+        bubblewrap: bool = True,
+        early: tuple[str, Cage] | None = None,
+    ) -> None:
+        """`early`: the role and cage of a worker that opens a device while this process still imports torch."""
         self.limits = limits
         ours, theirs = pair()
         self._scratch = Path(tempfile.mkdtemp(prefix="kernelwright-"))
@@ -86,6 +94,7 @@ class Template:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         wrap = _bubblewrap(self._scratch) if bubblewrap else []
         command = [*wrap, sys.executable, "-I", "-m", "kernelwright.judge.template", str(theirs.fileno())]
+        command += ["early"] if early else []
         self._process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],
@@ -100,6 +109,8 @@ class Template:
         self._asking = threading.Lock()  # builds are begun beside a judgement
         self._spares: dict[tuple[str, Cage | None], list[tuple[Channel, Channel]]] = {}
         self._buffers: dict[str, dict[int, Array]] = {}
+        if early:
+            self.fork_ahead(early[0], 1, cage=early[1])
         self.isolation = self._greet(bool(wrap))
 
     def _greet(self, wrapped: bool) -> Isolation:

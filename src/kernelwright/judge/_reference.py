@@ -249,8 +249,12 @@ class _Blame:
         ) from error
 
 
-def too_large(where: str, what: str) -> TaskError:
-    return TaskError(
+class TooLarge(TaskError):
+    """There is no room for the reference."""
+
+
+def too_large(where: str, what: str) -> TooLarge:
+    return TooLarge(
         f"the task does not fit in this machine's memory: {what}",
         where,
         "make it smaller: --fit, or --set NAME=VALUE",

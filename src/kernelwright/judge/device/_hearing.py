@@ -6,7 +6,8 @@ from kernelwright.judge._check import Checker, Wrong
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._coverage import Observer
 from kernelwright.judge._hearing import Hearing
-from kernelwright.judge._status import Status
+from kernelwright.judge._reference import TooLarge
+from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._timing import CaseTiming
 from kernelwright.judge.device import _kernels
 from kernelwright.judge.device._check import DeviceChecker
@@ -36,10 +37,14 @@ class DeviceHearing(Hearing):
     def _hear(self) -> tuple[Status, str]:
         self._waiting: list[DeviceContestant] = []
         self._watched: DeviceContestant | None = None
+        self._muted: DeviceContestant | None = None
         try:
             return super()._hear()
+        except TooLarge as error:  # there was room before it came
+            message = "leaves the reference no room on the device (--set NAME=VALUE makes the task smaller)"
+            raise Rejection(Status.OOM, message) from error
         finally:
-            for contestant in (*self._waiting, self._watched):
+            for contestant in (*self._waiting, self._watched, self._muted):
                 if contestant is not None:
                     contestant.close()
             self._prepared.workshop.open_ahead(AHEAD)
@@ -62,7 +67,17 @@ class DeviceHearing(Hearing):
         """The processes of the next candidate are opened while this one is judged."""
 
     def _start_muted(self) -> Contestant:
-        return self._begin(mute=True)
+        muted, self._muted = self._muted or self._begin_muted(), None
+        try:
+            muted.try_loading(wait=True)
+            muted.loaded()
+        except BaseException:
+            muted.close()
+            raise
+        return muted
+
+    def _begin_muted(self) -> DeviceContestant:
+        return self._begin(mute=True, at_leisure=True)
 
     def _check(self, contestant: Contestant) -> None:
         super()._check(contestant)
@@ -77,8 +92,9 @@ class DeviceHearing(Hearing):
         if self._watched is None:
             self._watched = self._begin(Profiled, at_leisure=True)
             self._waiting = [self._begin(at_leisure=True) for _ in range(BLOCKS * self._timed)]
+            self._muted = self._begin_muted() if self._prepared.task.library != "allowed" else None
         others = (self._watched, *self._waiting)
-        for other in others:
+        for other in (*others, *filter(None, [self._muted])):
             other.try_loading(wait=wait)
         for other in others:
             other.try_warming(self._prepared.trials[0], wait=wait)  # type: ignore[arg-type]

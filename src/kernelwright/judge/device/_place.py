@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright import backends, native
 from kernelwright.judge import _compiled
 from kernelwright.judge._channel import ChannelError, Message
-from kernelwright.judge._limits import Limits
+from kernelwright.judge._limits import Limits, available_memory
 from kernelwright.judge._process import Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.judge._status import InfraError
@@ -18,6 +18,7 @@ OPEN_SECONDS = 60.0
 CANDIDATE, REFEREE = "device-candidate", "referee"
 NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps")
 NO_LIMIT = 1 << 46
+REFEREE_MEMORY = 0.7
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Place:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        return tuple(filter(os.path.exists, NODES)) if self.kind == "cuda" else ()
+        return _nodes(on_gpu=self.kind == "cuda")
 
 
 def find(kind: str | None) -> Place | None:
@@ -50,11 +51,27 @@ def find(kind: str | None) -> Place | None:
     return Place("cuda", library)
 
 
+def _nodes(*, on_gpu: bool) -> tuple[str, ...]:
+    return tuple(filter(os.path.exists, NODES)) if on_gpu else ()
+
+
+def referee_cage(*, on_gpu: bool) -> Cage:
+    """Where the task's own code runs."""
+    return Cage(
+        namespaces=False,
+        memory_bytes=int(available_memory() * REFEREE_MEMORY),
+        disk_bytes=NO_LIMIT,
+        programs=True,
+        devices=_nodes(on_gpu=on_gpu),
+    )
+
+
 class Workshop:
     """Workers with the device open, some of them ahead of time: opening takes longer than many a judgement."""
 
-    def __init__(self, template: Template, place: Place, limits: Limits) -> None:
-        self.place, self._template, self._limits = place, template, limits
+    def __init__(self, template: Template, place: Place, limits: Limits, referees: Cage) -> None:
+        """`referees`: the cage that they work in."""
+        self.place, self._template, self._limits, self._referees = place, template, limits, referees
         self.filtered = template.isolation.filter
         self.triton = False  # whether Triton is made ready in workers that are opened ahead
         self._opening: list[Worker] = []
@@ -116,13 +133,12 @@ class Workshop:
         self.open_ahead(0 if profiler else 1, watched=int(profiler))
         return (self._profiling if profiler else self._opening).pop(0)
 
-    def referee(self, memory_bytes: int) -> Worker:
-        return self.opened(self.begin_referee(memory_bytes))
+    def referee(self) -> Worker:
+        return self.opened(self.begin_referee())
 
-    def begin_referee(self, memory_bytes: int, *, own_allocator: bool = False) -> Worker:
+    def begin_referee(self, *, own_allocator: bool = False) -> Worker:
         """One that opens the device while something else goes on; ready after `opened`."""
-        cage = Cage(namespaces=False, memory_bytes=memory_bytes, disk_bytes=NO_LIMIT, programs=True)
-        worker = self._template.fork(REFEREE, cage=replace(cage, devices=self.place.nodes))
+        worker = self._template.fork(REFEREE, cage=self._referees)
         return self._stand_in_line(worker, self.place.order(own_allocator=own_allocator))
 
     def opened(self, worker: Worker) -> Worker:

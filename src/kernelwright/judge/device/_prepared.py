@@ -10,10 +10,9 @@ from typing import Any
 
 from kernelwright.judge._channel import Message
 from kernelwright.judge._expected import Form
-from kernelwright.judge._limits import available_memory
 from kernelwright.judge._memory import Leaf
 from kernelwright.judge._nulls import UNCHANGED
-from kernelwright.judge._prepared import Prepared, Seeds
+from kernelwright.judge._prepared import GIVEN_DRAWS, Prepared, Seeds
 from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._reference import COMPILE_SECONDS, REFERENCE_SECONDS
 from kernelwright.judge._touch import ELEMENTS, MOST_OPERANDS
@@ -142,7 +141,7 @@ class DevicePrepared(Prepared):
 
     def _start(self) -> Worker:
         """The referee first, then who will be asked next: a driver opens one process after the other."""
-        referee = self.workshop.referee(int(available_memory() * 0.7))
+        referee = self.workshop.referee()
         self.workshop.open_ahead(1, watched=0)
         return referee
 
@@ -152,7 +151,7 @@ class DevicePrepared(Prepared):
         self._eager = self._open_runner()
 
     def _open_runner(self) -> Worker:
-        return self.workshop.begin_referee(int(available_memory() * 0.7), own_allocator=True)
+        return self.workshop.begin_referee(own_allocator=True)
 
     def ask(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
         """A question to the referee."""
@@ -189,6 +188,12 @@ class DevicePrepared(Prepared):
     def begin_trial(self, case: Case, family: str, seed: int, reduction: float) -> Callable[[], Any]:
         drawn = self._draw({"case": case.to_wire(), "family": family, "seed": seed}, case, family)
         return lambda: drawn
+
+    def _givens(self, case: Case, probed: Any) -> list[Any]:
+        """A budget is asked for when it is needed, so the first draw serves as well as any."""
+        if not probed.expected.sound:
+            return super()._givens(case, probed)
+        return [probed, *(self._given(case) for _ in range(GIVEN_DRAWS - 1))]
 
     def begin_fresh(self, case: Case) -> Callable[[], Any]:
         first: Any = self.pair(case)[0]

@@ -22,9 +22,12 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
         answer = super().do_open(message)
         if message["profiler"]:
             self._profile(lambda: torch.zeros(1, device=self.device.name))  # its start takes seconds
-        if message["triton"] and self.device.name == "cuda":
-            _start_triton()
         return answer
+
+    def _answer(self, message: Message, fds: list[int]) -> None:
+        super()._answer(message, fds)
+        if message["op"] == "open" and message["triton"] and self.device.name == "cuda":
+            _start_triton()  # the device is open by now for others to follow
 
     def do_load(self, message: Message) -> Message:
         if message["mute"]:
