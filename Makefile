@@ -6,20 +6,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test coverage test-fast lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
+.PHONY: demo test test-extensions coverage test-fast lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not extensions"
+
+# What compiles against torch's own headers: a minute and a half more.
+test-extensions: $(STAMP)
+	$(BIN)/python -m pytest -m extensions
 
 # The same tests with a table of the lines that they do not reach; watching lines slows the judge down.
 coverage: $(STAMP)
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 test-fast: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow and not extensions"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -27,7 +27,7 @@ def test_honest_kernel_is_accepted_and_timed(judge: Judge, task: Task, specimen:
     assert str(verdict.status) in specimen.expect, verdict.message
 
 
-@pytest.mark.slow
+@pytest.mark.extensions
 @over(specimens(EXTENSION_HONEST))
 def test_honest_extension_is_accepted_and_timed(judge: Judge, task: Task, specimen: Specimen) -> None:
     verdict = _judged(judge, task, specimen, timed=True)

@@ -149,7 +149,7 @@ def test_the_text_cannot_read_what_the_cage_hides(judged, tmp_path):
 
 
 @needs_nvcc
-@pytest.mark.slow
+@pytest.mark.extensions
 def test_an_extension_that_compiles_is_untimed_and_not_accepted(judged):
     verdict = judged(INLINE)
     assert (verdict.status, verdict.checked, verdict.accepted) == (Status.UNTIMED, False, False), verdict.message
@@ -157,7 +157,7 @@ def test_an_extension_that_compiles_is_untimed_and_not_accepted(judged):
 
 
 @needs_nvcc
-@pytest.mark.slow
+@pytest.mark.extensions
 def test_an_extension_that_does_not_compile_is_a_compile_error_at_its_own_line(judged):
     verdict = judged(INLINE.replace("int i = blockIdx.x", "int i blockIdx.x"))
     assert verdict.status is Status.COMPILE_ERROR

@@ -61,7 +61,7 @@ def test_a_request_that_the_library_never_makes_is_answered_and_builds_nothing(j
     assert "not the description of an extension" in verdict.message
 
 
-@pytest.mark.slow
+@pytest.mark.extensions
 def test_an_error_of_the_compilers_is_told_whole_and_at_its_own_line(judged):
     verdict = judged(RELU.replace("auto y =", "auto y"))
     assert verdict.status is Status.COMPILE_ERROR
@@ -69,7 +69,7 @@ def test_an_error_of_the_compilers_is_told_whole_and_at_its_own_line(judged):
     assert "torch::empty_like(x)" in verdict.evidence["log"]
 
 
-@pytest.mark.slow
+@pytest.mark.extensions
 def test_a_function_that_is_only_declared_is_named(judged):
     declared = RELU.replace("torch::Tensor relu(", "torch::Tensor elsewhere(torch::Tensor x);\ntorch::Tensor relu(")
     verdict = judged(declared.replace("return y;", "return elsewhere(y);"))
@@ -78,14 +78,14 @@ def test_a_function_that_is_only_declared_is_named(judged):
     assert "elsewhere" in verdict.message
 
 
-@pytest.mark.slow
+@pytest.mark.extensions
 def test_a_part_of_torch_that_the_stand_ins_lack_is_found_in_its_true_headers(judged):
     printing = 'if (!x.numel()) std::cerr << "nothing in " << x;\n    return y;'
     verdict = judged(RELU.replace("return y;", printing))
     assert verdict.accepted, verdict.message
 
 
-@pytest.mark.slow
+@pytest.mark.extensions
 def test_an_extension_beside_which_torch_does_the_work_is_a_decoy(small_judge):
     busy = "[extension.relu(x) for _ in range(20)]\n        return torch.relu(x)"
     verdict = small_judge.judge(
