@@ -1,8 +1,10 @@
-"""What a run may spend, what it has spent, and when the first of it will run out."""
+"""What a run may spend, and when the first part of it will run out. What it has spent is counted by the store."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+
+from kernelwright.store import Spent
 
 WORDS = {
     "evaluations": "evaluations",
@@ -35,32 +37,6 @@ class Budget:
         return {name: most for name, most in found.items() if most is not None}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """What is gone. `unpriced`: replies whose price nobody knows; they are not free."""
-
-    evaluations: int = 0
-    tokens: int = 0
-    dollars: float = 0.0
-    wall_seconds: float = 0.0
-    judge_seconds: float = 0.0
-    unpriced: int = 0
-
-    def with_reply(self, tokens: int, dollars: float | None) -> Spent:
-        return replace(
-            self,
-            tokens=self.tokens + tokens,
-            dollars=self.dollars + (dollars or 0.0),
-            unpriced=self.unpriced + (dollars is None),
-        )
-
-    def with_verdict(self, judge_seconds: float) -> Spent:
-        return replace(self, evaluations=self.evaluations + 1, judge_seconds=self.judge_seconds + judge_seconds)
-
-    def after(self, seconds: float) -> Spent:
-        return replace(self, wall_seconds=self.wall_seconds + seconds)
-
-
 @dataclass(frozen=True)
 class Forecast:
     """Which part of the budget runs out first, and in how many seconds at the pace so far."""
@@ -69,10 +45,22 @@ class Forecast:
     seconds: float
 
 
+def used(spent: Spent) -> dict[str, float]:
+    """What is gone, in the parts of a budget."""
+    return {
+        "evaluations": spent.evaluations,
+        "tokens": spent.tokens_in + spent.tokens_out,
+        "dollars": spent.dollars,
+        "wall_seconds": spent.wall_seconds,
+        "judge_seconds": spent.judge_seconds,
+    }
+
+
 def exhausted(budget: Budget, spent: Spent) -> str | None:
     """The sentence that ends the run, if a part of the budget is used up."""
+    gone = used(spent)
     for name, most in budget.limits().items():
-        if getattr(spent, name) >= most:
+        if gone[name] >= most:
             return f"the budget of {most:g} {WORDS[name]} is used up"
     return None
 
@@ -86,11 +74,12 @@ def room_for(budget: Budget, spent: Spent, under_way: int) -> bool:
 
 def forecast(budget: Budget, spent: Spent) -> Forecast | None:
     """None while nothing was spent: there is no pace yet."""
-    if spent.wall_seconds <= 0:
+    gone, passed = used(spent), spent.wall_seconds
+    if passed <= 0:
         return None
     left = [
-        Forecast(name, (most - getattr(spent, name)) / (getattr(spent, name) / spent.wall_seconds))
+        Forecast(name, (most - gone[name]) * passed / gone[name])
         for name, most in budget.limits().items()
-        if getattr(spent, name) > 0
+        if gone[name] > 0
     ]
     return min(left, key=lambda one: one.seconds, default=None)

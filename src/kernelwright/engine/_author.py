@@ -1,0 +1,164 @@
+"""Who words the requests: which advice, which kernels to show, and when advice itself is rewritten."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwright.archive import Archive, Cell, Choice, Repair, target
+from kernelwright.prompts import (
+    Example,
+    Family,
+    Genome,
+    Hardware,
+    Kernel,
+    Outcome,
+    Parts,
+    Step,
+    Target,
+    apply_edits,
+    render,
+    rewrite_prompt,
+    seed,
+)
+from kernelwright.propose import Request
+from kernelwright.tasks import Task
+
+INSPIRATIONS = 2
+LONGEST_HISTORY = 6
+# Advice is rewritten after so many kernels written with it, and shown with so many of each kind.
+REWRITE_AFTER, EXAMPLES = 8, 3
+LETTERS = 12
+
+
+@dataclass(frozen=True)
+class Known:
+    """A judged candidate of this run: its text, its verdict, where it came from."""
+
+    source: str
+    verdict: Mapping[str, Any]
+    cell: Cell
+    parent: str | None = None
+    why: str = "a first draft"
+
+    def kernel(self) -> Kernel:
+        return Kernel(source=self.source, outcome=Outcome.from_verdict(self.verdict), cell=self.cell)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A request made ready: what it asks for, and by which advice."""
+
+    request: Request
+    genome: str
+    came_of: Choice | Repair | None
+
+
+@dataclass
+class Author:
+    """Words requests for one task and backend. `evolve`: whether advice is rewritten and chosen among.
+
+    Args:
+        recall: A candidate's text, verdict and origin, by its hash.
+    """
+
+    task: Task
+    backend: str
+    hardware: Hardware
+    recall: Callable[[str], Known]
+    family: Family
+    evolve: bool = True
+    _written: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def with_seed(
+        cls, task: Task, backend: str, hardware: Hardware, recall: Callable[[str], Known], **how: Any
+    ) -> Author:
+        return cls(task, backend, hardware, recall, Family([seed(backend)]), **how)
+
+    def draft(self, name: str, came_of: Choice | Repair | None, archive: Archive, rng: random.Random) -> Draft:
+        """The request of this id for what was chosen."""
+        genome = self.family.choose(rng) if self.evolve else next(iter(self.family))
+        parent = self.recall(came_of.parent) if came_of else None
+        text = render(self._parts(came_of, parent, genome, archive, rng))
+        request = Request(
+            id=name, prompt=text, kind=_kind(came_of), backend=self.backend, parent=parent.source if parent else None
+        )
+        return Draft(request, genome.hash, came_of)
+
+    def _parts(
+        self,
+        came_of: Choice | Repair | None,
+        parent: Known | None,
+        genome: Genome,
+        archive: Archive,
+        rng: random.Random,
+    ) -> Parts:
+        improving = isinstance(came_of, Choice)
+        others = archive.inspirations(came_of.cell, INSPIRATIONS, rng) if isinstance(came_of, Choice) else []
+        return Parts(
+            kind=_kind(came_of),
+            backend=self.backend,
+            task=self.task,
+            genome=genome,
+            hardware=self.hardware,
+            parent=parent.kernel() if parent else None,
+            inspirations=tuple(self.recall(other.candidate).kernel() for other in others),
+            history=self._history(came_of.parent) if came_of else (),
+            target=_target(came_of) if improving else None,
+        )
+
+    def _history(self, candidate: str) -> tuple[Step, ...]:
+        """What became of the steps that led here, oldest first."""
+        steps: list[Step] = []
+        now: str | None = candidate
+        while now is not None and len(steps) < LONGEST_HISTORY:
+            known = self.recall(now)
+            steps.insert(0, Step(known.why, str(known.verdict["status"])))
+            now = known.parent
+        return tuple(steps)
+
+    # Advice
+
+    def learn(self, genome: str, candidate: str, gain: float | None) -> None:
+        """A kernel written with this advice was judged."""
+        self.family.learn(genome, gain)
+        self._written.setdefault(genome, []).append(candidate)
+
+    def due(self) -> str | None:
+        """The advice whose turn it is to be rewritten, if any's is."""
+        if not self.evolve:
+            return None
+        ready = [name for name, written in self._written.items() if len(written) >= REWRITE_AFTER]
+        return ready[0] if ready else None
+
+    def rewriting(self, name: str, genome: str) -> Request:
+        """The request for better advice; the kernels written so far have then been shown."""
+        written = [self.recall(candidate) for candidate in self._written.pop(genome)]
+        right = [_example(self.task, known) for known in written if known.verdict["accepted"]]
+        wrong = [_example(self.task, known) for known in written if not known.verdict["accepted"]]
+        right.sort(key=lambda one: -max((found.ratio for found in one.outcome.speedups.values()), default=0.0))
+        text = rewrite_prompt(self.family[genome], right[:EXAMPLES], wrong[:EXAMPLES], worth=self.family.worth(genome))
+        return Request(id=name, prompt=text, kind="rewrite", backend=self.backend)
+
+    def rewritten(self, genome: str, answer: str) -> tuple[Genome | None, tuple[str, ...]]:
+        """New advice from an answer, taken into the family; or why there is none."""
+        found = apply_edits(self.family[genome], answer)
+        if found.genome is not None:
+            self.family.add(found.genome)
+        return found.genome, found.refused
+
+
+def _kind(came_of: Choice | Repair | None) -> Any:
+    return "draft" if came_of is None else "repair" if isinstance(came_of, Repair) else "improve"
+
+
+def _target(choice: Any) -> Target | None:
+    goal = target(choice.cell, choice.direction)
+    return Target(choice.cell, goal) if goal is not None else None
+
+
+def _example(task: Task, known: Known) -> Example:
+    return Example(task=task.name, source=known.source, outcome=Outcome.from_verdict(known.verdict))

@@ -1,0 +1,76 @@
+"""Ways to search, by name. A method is a function: it looks at the archive and says what to ask for next.
+
+All keep the same archive, so that they differ in nothing but the choice.
+"""
+
+from __future__ import annotations
+
+import difflib
+import random
+from collections.abc import Callable, Sequence
+
+from kernelwright.archive import WITHIN, Archive, Choice, Entry, Repair, Selector
+
+Step = Choice | Repair | None
+Method = Callable[[Archive, random.Random, Sequence[Choice | Repair]], Step]
+
+WIDTH = 4
+
+
+def map_elites(strategy: str = "bandit") -> Method:
+    """An elite of some cell, in some direction; now and then a repair."""
+    selector = Selector(strategy)
+    return lambda archive, rng, pending: selector.choose(archive, rng, pending=pending)
+
+
+def best_of_n() -> Method:
+    """Draft after draft, none knowing of the others."""
+    return lambda archive, rng, pending: None
+
+
+def refine() -> Method:
+    """The best so far, again and again; before there is one, what failed last."""
+
+    def next_step(archive: Archive, rng: random.Random, pending: Sequence[Choice | Repair]) -> Step:
+        if archive.best is None:
+            return archive.pool.next({each.parent for each in pending if isinstance(each, Repair)})
+        return _improve(archive.best, "it is the best so far")
+
+    return next_step
+
+
+def beam(width: int = WIDTH) -> Method:
+    """The few best, in turn; before there is one, what failed last."""
+
+    def next_step(archive: Archive, rng: random.Random, pending: Sequence[Choice | Repair]) -> Step:
+        best = sorted(archive.elites.values(), key=lambda elite: -elite.log_speedup)[:width]
+        if not best:
+            return archive.pool.next({each.parent for each in pending if isinstance(each, Repair)})
+        busy = [each.parent for each in pending]
+        least = min(best, key=lambda elite: (busy.count(elite.candidate), rng.random()))
+        return _improve(least, f"it is among the best {len(best)}")
+
+    return next_step
+
+
+def _improve(entry: Entry, why: str) -> Choice:
+    return Choice(entry.candidate, entry.cell, WITHIN, why, entry.log_speedup)
+
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "map-elites": map_elites,
+    "best-of-n": best_of_n,
+    "refine": refine,
+    "beam": beam,
+}
+
+
+def method(name: str, *, without: Sequence[str] = ()) -> Method:
+    """The method of this name; `without` gradients, map-elites chooses by rank alone."""
+    if name not in METHODS:
+        near = difflib.get_close_matches(name, METHODS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"there is no search {name!r}{hint} Known: {', '.join(METHODS)}")
+    if name == "map-elites" and "gradients" in without:
+        return map_elites("fitness")
+    return METHODS[name]()
