@@ -1,19 +1,25 @@
-"""The run: what is spent, when it ends, whether the judge is to be believed."""
+"""The run: asks for kernels, has them judged, learns, until the budget is used up or enough is found.
 
-from kernelwright.engine._budget import Budget, Forecast, Spent, exhausted, forecast, room_for
-from kernelwright.engine._preflight import Surprise, preflight
-from kernelwright.engine._stop import Standing, StopRules, reason_to_stop
+with Store("runs.db") as store:
+    found = optimize(task, Plan(backend="cpp", budget=Budget(evaluations=40)), store=store, proposer=..., fleet=...)
+"""
+
+from kernelwright.engine._budget import Budget, Forecast, forecast
+from kernelwright.engine._conductor import RunError
+from kernelwright.engine._methods import METHODS
+from kernelwright.engine._optimize import MECHANISMS, Found, Plan, optimize, resume
+from kernelwright.engine._stop import StopRules
 
 __all__ = [
+    "MECHANISMS",
+    "METHODS",
     "Budget",
     "Forecast",
-    "Spent",
-    "Standing",
+    "Found",
+    "Plan",
+    "RunError",
     "StopRules",
-    "Surprise",
-    "exhausted",
     "forecast",
-    "preflight",
-    "reason_to_stop",
-    "room_for",
+    "optimize",
+    "resume",
 ]

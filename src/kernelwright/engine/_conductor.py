@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import queue
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,8 +28,8 @@ from kernelwright.store import Answered, Asked, Birth, Candidate, Event, Genome,
 from kernelwright.tasks import Task
 
 LANES = 4
-# So many candidates may wait for the judge for every request that may be under way; more would be judged too late to
-# learn from.
+# So many candidates may wait for the judge for every lane but the first; more would be judged too late to learn from.
+# With one lane everything goes one after the other, and a run can be repeated exactly.
 WAITING_PER_LANE = 2
 PATIENCE_SECONDS = 0.05
 MOST_FAULTS = 3
@@ -89,7 +89,7 @@ class Conductor:
         self.archive = Archive()
         self._inbox: queue.SimpleQueue[tuple[Request, Reply | ProposerError]] = queue.SimpleQueue()
         self._asking: dict[str, Draft | str] = {}
-        self._judging: dict[str, str] = {}
+        self._judging: dict[str, Job] = {}
         self._contests: dict[str, Contest] = {}
         self._known: dict[str, Known] = {}
         self._asked = 0
@@ -150,10 +150,10 @@ class Conductor:
 
     def _has_room(self) -> bool:
         lanes = self._settings.lanes
-        under_way = len(self._asking) + len(self._judging)
-        if len(self._asking) >= lanes or len(self._judging) > WAITING_PER_LANE * lanes:
+        if len(self._asking) >= lanes or len(self._judging) > WAITING_PER_LANE * (lanes - 1):
             return False
-        return room_for(self._settings.budget, self._store.spent(self._run), under_way)
+        new = sum(job.measurement == 1 for job in self._judging.values())
+        return room_for(self._settings.budget, self._store.spent(self._run), len(self._asking) + new)
 
     def _next_draft(self, name: str) -> Draft | tuple[Request, str]:
         rng = random.Random(f"{self._settings.seed} {name}")
@@ -258,7 +258,7 @@ class Conductor:
 
     # Judging
 
-    def _submit(self, candidate: str, source: str, measurement: int = 1) -> str:
+    def _submit(self, candidate: str, source: str, measurement: int = 1) -> None:
         settings = self._settings
         job = Job(
             candidate=candidate,
@@ -268,31 +268,32 @@ class Conductor:
             limits=settings.limits,
             measurement=measurement,
         )
-        self._judging[job.name] = candidate
+        self._judging[job.name] = job
         self._fleet.submit(job)
-        return job.name
 
     def _heard(self, result: Result) -> None:
         if result.kind is Kind.FOREIGN:
             self._keep(result, used=False)
             return
-        candidate = self._judging.pop(result.job)
+        job = self._judging.pop(result.job, None)
+        if job is None:
+            return  # told twice
         if result.kind is Kind.REFUSED:
             raise RunError(f"the task cannot be judged: {result.reason}", "mend the task, then resume the run")
         if result.kind is Kind.INFRA:
-            self._faulted(candidate, result)
-        elif candidate in self._contested():
-            self._measured_again(candidate, result)
+            self._faulted(job, result)
+        elif job.measurement > 1:
+            self._measured_again(job.candidate, result)
         else:
-            self._judged(candidate, result)
+            self._judged(job.candidate, result)
 
-    def _faulted(self, candidate: str, result: Result) -> None:
+    def _faulted(self, job: Job, result: Result) -> None:
         """Nothing is learned from it; the candidate is judged again, unless machines go on failing."""
         self._faults += 1
-        self._note("fault", candidate=candidate, why=result.reason)
+        self._note("fault", candidate=job.candidate, why=result.reason)
         if self._faults > MOST_FAULTS:
             raise RunError(f"the judge failed {self._faults} times: {result.reason}", "mend the machine, then resume")
-        self._submit(candidate, self._source(candidate))
+        self._submit(job.candidate, job.source, job.measurement)
 
     def _judged(self, candidate: str, result: Result) -> None:
         verdict = _verdict(result)
@@ -365,11 +366,6 @@ class Conductor:
         )
 
     # Contests
-
-    def _contested(self) -> Iterator[str]:
-        for contest in self._contests.values():
-            yield contest.elite.candidate
-            yield contest.challenger.candidate
 
     def _call_contests(self) -> None:
         """Challengers and the elites of their cells are measured again, one cell's pair at a time."""

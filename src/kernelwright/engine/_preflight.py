@@ -6,10 +6,9 @@ be judged as what it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kernelwright.judge import Status, Verdict
+from kernelwright.judge import Status
 from kernelwright.tasks import Task
 
 RIGHT = """
@@ -47,19 +46,6 @@ class Trial:
     expect: frozenset[Status]
 
 
-@dataclass(frozen=True)
-class Surprise:
-    """A candidate that was judged as something else than it is."""
-
-    trial: Trial
-    verdict: Verdict
-
-    def __str__(self) -> str:
-        wanted = " or ".join(sorted(self.trial.expect))
-        said = f"{self.verdict.status}: {self.verdict.message}"
-        return f"{self.trial.name} should have been judged {wanted}, and was {said}"
-
-
 def trials(task: Task) -> list[Trial]:
     """The reference may call libraries, so the one that is right is judged as if every candidate might."""
     allowed = replace(task, library="allowed")
@@ -68,9 +54,3 @@ def trials(task: Task) -> list[Trial]:
         Trial("a candidate that returns zeros", allowed, task.source + WRONG, frozenset({Status.WRONG_VALUE})),
         Trial("a candidate that keeps its first answer", allowed, task.source + CHEATING, frozenset({Status.STATEFUL})),
     ]
-
-
-def preflight(task: Task, judge: Callable[[Task, str], Verdict]) -> list[Surprise]:
-    """Judges all three; what came out otherwise than it must."""
-    verdicts = [(trial, judge(trial.task, trial.source)) for trial in trials(task)]
-    return [Surprise(trial, verdict) for trial, verdict in verdicts if verdict.status not in trial.expect]

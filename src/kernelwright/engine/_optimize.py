@@ -1,0 +1,196 @@
+"""One search from beginning to end: preflight, the run, the winner measured once more."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import kernelwright
+from kernelwright import judge
+from kernelwright.archive import Archive, Entry
+from kernelwright.engine._author import Author
+from kernelwright.engine._budget import Budget
+from kernelwright.engine._conductor import Conductor, RunError, Settings, Tell
+from kernelwright.engine._methods import method
+from kernelwright.engine._preflight import Trial, trials
+from kernelwright.engine._stop import StopRules
+from kernelwright.fleet import Fleet, Job, Kind, Result
+from kernelwright.judge import source_hash
+from kernelwright.prompts import Family, Genome, measured, seed
+from kernelwright.propose import Proposer
+from kernelwright.store import Run, State, Store
+from kernelwright.tasks import Task
+
+# What can be left out, to see what it is worth.
+MECHANISMS = ("gradients", "prompt-evolution")
+PREFLIGHT_SECONDS = 600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a user asks for; kept with the run, so that resuming needs nothing but its name."""
+
+    backend: str
+    budget: Budget
+    rules: StopRules = field(default_factory=StopRules)
+    search: str = "map-elites"
+    without: tuple[str, ...] = ()
+    lanes: int = 4
+    seed: int = 0
+    baselines: tuple[str, ...] = ("eager",)
+    limits: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.without) - set(MECHANISMS))
+        if unknown:
+            raise ValueError(f"there is no mechanism {unknown[0]!r} to leave out; known: {', '.join(MECHANISMS)}")
+        if self.lanes < 1:
+            raise ValueError(f"{self.lanes} requests at once is none; give 1 or more")
+        method(self.search)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> Plan:
+        parts = dict(told)
+        parts["budget"], parts["rules"] = Budget(**told["budget"]), StopRules(**told["rules"])
+        parts["without"], parts["baselines"] = tuple(told["without"]), tuple(told["baselines"])
+        return cls(**parts)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run came to: why it ended, the archive, and the best kernel's text where there is one."""
+
+    run: str
+    reason: str
+    archive: Archive
+    source: str | None
+
+    @property
+    def best(self) -> Entry | None:
+        return self.archive.best
+
+
+def optimize(
+    task: Task, plan: Plan, *, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell = lambda kind, data: None
+) -> Found:
+    """Begins a run and plays it to its end. Nothing is asked of a model before the judge has shown that it works."""
+    preflight(task, fleet, plan.limits)
+    run = store.begin_run(
+        task=task.hash,
+        wire=task.to_wire(),
+        settings=plan.to_json(),
+        versions={"kernelwright": kernelwright.__version__, "python": platform.python_version()},
+        machine=judge.machine(),
+    )
+    return _play(run, task, plan, store, proposer, fleet, tell)
+
+
+def resume(name: str, *, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell = lambda kind, data: None) -> Found:
+    """Goes on with a run where it was left."""
+    run = store.resume_run(name)
+    wire = store.task(run.task)
+    assert wire is not None
+    return _play(run, Task.from_wire(wire), Plan.from_json(run.settings), store, proposer, fleet, tell)
+
+
+def _play(run: Run, task: Task, plan: Plan, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell) -> Found:
+    conductor = _conductor(run, task, plan, store, proposer, fleet, tell)
+    try:
+        reason = conductor.play()
+    except RunError as error:
+        store.end_run(run.id, State.FAILED, str(error))
+        raise
+    best = conductor.archive.best
+    store.end_run(run.id, State.FINISHED if best else State.FAILED, reason)
+    kept = store.candidate(best.candidate) if best else None
+    return Found(run.id, reason, conductor.archive, kept.source if kept else None)
+
+
+def _conductor(
+    run: Run, task: Task, plan: Plan, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell
+) -> Conductor:
+    made: list[Conductor] = []
+    author = Author(
+        task,
+        plan.backend,
+        measured(run.machine),
+        lambda candidate: made[0].recall(candidate),
+        family(store, plan.backend),
+        evolve="prompt-evolution" not in plan.without,
+    )
+    settings = Settings(
+        backend=plan.backend,
+        budget=plan.budget,
+        rules=plan.rules,
+        lanes=plan.lanes,
+        seed=plan.seed,
+        baselines=plan.baselines,
+        limits=plan.limits,
+    )
+    made.append(
+        Conductor(
+            run=run.id,
+            task=task,
+            settings=settings,
+            store=store,
+            method=method(plan.search, without=plan.without),
+            author=author,
+            proposer=proposer,
+            fleet=fleet,
+            tell=tell,
+        )
+    )
+    return made[0]
+
+
+def family(store: Store, backend: str) -> Family:
+    """All advice that runs have left for a backend, with what it has gained; the seed first."""
+    kept = [Genome(backend=backend, **genome.regions, parent=genome.parent) for genome in store.genomes(backend)]
+    genomes = [seed(backend), *kept]
+    gains = {one.hash: [outcome.gain for outcome in store.outcomes(one.hash, backend)] for one in genomes}
+    return Family(genomes, gains)
+
+
+# Preflight
+
+
+def preflight(task: Task, fleet: Fleet, limits: dict[str, float]) -> None:
+    """Has candidates judged whose fate is known; raises if one is judged otherwise."""
+    jobs = {(job := _job(trial, limits)).name: trial for trial in trials(task)}
+    for trial in jobs.values():
+        fleet.submit(_job(trial, limits))
+    for result in _all(fleet, len(jobs)):
+        _check(jobs[result.job], result)
+
+
+def _job(trial: Trial, limits: dict[str, float]) -> Job:
+    return Job(
+        candidate=source_hash(trial.source), source=trial.source, task=trial.task.to_wire(), timed=False, limits=limits
+    )
+
+
+def _all(fleet: Fleet, number: int) -> Iterable[Result]:
+    left = number
+    while left:
+        found = list(fleet.finished(PREFLIGHT_SECONDS))
+        if not found:
+            raise RunError("nobody judged the preflight's candidates", "start a worker for this fleet")
+        left -= len(found)
+        yield from found
+
+
+def _check(trial: Trial, result: Result) -> None:
+    if result.kind is not Kind.JUDGED or result.verdict is None:
+        raise RunError(f"preflight: {result.reason}", "mend the task or the machine; nothing was paid for yet")
+    if result.verdict["status"] not in trial.expect:
+        wanted = " or ".join(sorted(trial.expect))
+        said = f"{result.verdict['status']}: {result.verdict['message']}"
+        raise RunError(
+            f"preflight: {trial.name} should have been judged {wanted}, and was {said}",
+            "the task cannot be searched with this judge; nothing was paid for yet",
+        )

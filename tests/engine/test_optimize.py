@@ -1,0 +1,115 @@
+"""A whole search on this machine, with the real judge; and what stops one before it is paid for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelwright.engine import Budget, Plan, RunError, optimize, resume
+from kernelwright.engine._preflight import trials
+from kernelwright.fleet import Here
+from kernelwright.propose import proposer
+from kernelwright.store import State, Store
+from kernelwright.tasks import Task, load_task
+from tests.engine.world import Courts, Writer, climbing
+from tests.judge.texts import RELU, TASKS, relu
+
+SEVERAL = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, width)
+
+    def forward(self, x, y):
+        rows = self.linear(x) + y
+        return rows, {"largest": rows.argmax(dim=1)}
+
+
+def get_inputs():
+    return [torch.randn(64, 32), torch.randn(64, 32)]
+
+
+def get_init_inputs():
+    return [32]
+"""
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return load_task(TASKS / "relu.py")
+
+
+def plan(evaluations: int = 3, **more) -> Plan:
+    return Plan(backend="cpp", budget=Budget(evaluations=evaluations), lanes=1, **more)
+
+
+@pytest.mark.slow
+def test_ready_kernels_are_searched_through_on_this_machine(tmp_path: Path, task: Task) -> None:
+    folder = tmp_path / "ready"
+    folder.mkdir()
+    for number, source in enumerate((RELU, relu("y[i] = 7;"), relu("y[i] = x[i] < 0 ? 0 : x[i];"))):
+        (folder / f"{number}.py").write_text(source)
+    fleet = Here()
+    try:
+        with Store(tmp_path / "runs.db") as store:
+            found = optimize(task, plan(), store=store, proposer=proposer(f"script/{folder}"), fleet=fleet)
+            assert found.best is not None
+            assert "ModelNew" in str(found.source)
+            statuses = [judged.status for judged in store.verdicts(found.run)]
+            assert statuses.count("WRONG_VALUE") == 1
+            assert store.run(found.run).state is State.FINISHED
+    finally:
+        fleet.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [SEVERAL], ids=["weights and several results"])
+def test_the_preflight_candidates_are_judged_as_what_they_are(open_judge, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "task.py"
+    path.write_text(text)
+    for trial in trials(load_task(path)):
+        verdict = open_judge.judge(trial.task, trial.source, timed=False)
+        assert verdict.status in trial.expect, f"{trial.name}: {verdict.status} {verdict.message}"
+
+
+def test_a_judge_that_takes_everything_for_right_stops_the_run_before_it_is_paid_for(tmp_path, task, monkeypatch):
+    monkeypatch.setattr("tests.engine.world.speed_of", lambda source: 1.0)
+    writer = Writer(climbing)
+    with Store(tmp_path / "runs.db") as store:
+        with pytest.raises(RunError, match="should have been judged WRONG_VALUE"):
+            optimize(task, plan(), store=store, proposer=writer, fleet=Courts())
+        assert writer.asked == []
+        assert list(store.runs()) == []
+
+
+def test_a_finished_run_that_is_resumed_has_nothing_more_to_do(tmp_path, task, monkeypatch):
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    writer = Writer(climbing)
+    with Store(tmp_path / "runs.db") as store:
+        found = optimize(task, plan(5), store=store, proposer=writer, fleet=Courts())
+        again = resume(found.run[:13], store=store, proposer=writer, fleet=Courts())
+    assert again.reason == found.reason == "the budget of 5 evaluations is used up"
+    assert again.archive.to_json() == found.archive.to_json()
+    assert len(writer.asked) == len({request.id for request in writer.asked})
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ({"search": "map-elite"}, "did you mean map-elites"),
+        ({"without": ("memory-of-elephants",)}, "no mechanism 'memory-of-elephants'"),
+        ({"lanes": 0}, "give 1 or more"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(fault, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Plan(**{"backend": "cpp", "budget": Budget(evaluations=3), **fault})
+
+
+def test_a_plan_survives_the_store():
+    made = plan(7, search="beam", without=("gradients",), seed=5)
+    assert Plan.from_json(made.to_json()) == made

@@ -1,0 +1,109 @@
+"""A small world: kernels whose speed stands in their text, a judge that reads it, a model that writes it."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable
+
+from kernelwright.fleet import Job, Kind, Result
+from kernelwright.propose import Reply, Request
+
+KERNEL = '''```python
+import torch
+
+from kernelwright import native
+
+# number {number}
+lib = native.cpp(r"""
+extern "C" void scale(const float* x, float* y, long n) {{
+    for (long i = 0; i < n; i++) y[i] = {speed}f * x[i];
+}}
+""")
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        lib.scale(x, y, x.numel())
+        return y
+```'''
+WRONG = "wrong"
+
+
+def kernel(speed: float, number: object = 0) -> str:
+    """An answer that holds a kernel of this speed; a negative one is wrong."""
+    return KERNEL.format(speed=speed, number=number)
+
+
+def speed_of(source: str) -> float:
+    found = re.search(r"= (-?[\d.]+)f", source)
+    assert found
+    return float(found.group(1))
+
+
+def verdict(candidate: str, ratio: float, width: float = 0.01) -> dict[str, object]:
+    accepted = ratio > 0
+    return {
+        "status": "CORRECT" if accepted else "WRONG_VALUE",
+        "accepted": accepted,
+        "message": "correct" if accepted else "7 of 8 elements wrong",
+        "time_ms": {"candidate": 1 / ratio, "eager": 1.0} if accepted else {},
+        "speedup": {"eager": {"ratio": ratio, "low": ratio * (1 - width), "high": ratio * (1 + width)}}
+        if accepted
+        else {},
+        "seconds": {"total": 2.0},
+        "evidence": {},
+        "candidate": candidate,
+    }
+
+
+class Courts:
+    """A fleet whose verdicts stand in the texts. `luck`: what a measurement is multiplied by; `faults`: INFRA first."""
+
+    def __init__(self, luck: Callable[[Job], float] = lambda job: 1.0, faults: int = 0) -> None:
+        self._waiting: list[Job] = []
+        self._luck, self._faults = luck, faults
+        self.heard: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        if job not in self._waiting:
+            self._waiting.append(job)
+
+    def finished(self, timeout: float) -> Iterable[Result]:
+        if not self._waiting:
+            return []
+        job = self._waiting.pop(0)
+        if self._faults:
+            self._faults -= 1
+            return [self._result(job, Kind.INFRA, reason="the machine coughed")]
+        self.heard.append(job)
+        told = verdict(job.candidate, speed_of(job.source) * self._luck(job))
+        return [self._result(job, Kind.JUDGED, verdict=told)]
+
+    def _result(self, job: Job, kind: Kind, **what: object) -> Result:
+        return Result(kind=kind, job=job.name, candidate=job.candidate, where="court", judge="1", **what)  # type: ignore[arg-type]
+
+    def close(self) -> None: ...
+
+
+class Writer:
+    """A model whose answer to a request depends on its id and its parent alone."""
+
+    def __init__(self, answer: Callable[[Request, random.Random], str]) -> None:
+        self._answer = answer
+        self.asked: list[Request] = []
+
+    def propose(self, request: Request) -> Reply:
+        self.asked.append(request)
+        text = self._answer(request, random.Random(request.id))
+        return Reply(text=text, model="writer", tokens_in=10, tokens_out=5, dollars=0.01, seconds=0.0, finish="stop")
+
+
+def climbing(request: Request, rng: random.Random) -> str:
+    """A little better or worse than its parent; one in five is wrong."""
+    if request.kind == "rewrite":
+        return "no edits"
+    before = speed_of(request.parent) if request.parent else 1.0
+    after = abs(before) * rng.uniform(0.8, 1.4)
+    return kernel(round(-after if rng.random() < 0.2 else after, 4), request.id)
