@@ -13,7 +13,10 @@ from kernelwright.cli import (
     _doctor,
     _eval,
     _init,
+    _optimize,
     _profile,
+    _resume,
+    _runs,
     _suites,
     _suites_audit,
     _suites_quality,
@@ -32,6 +35,11 @@ app.command("eval", help=_eval.HELP)(guarded(_eval.run))
 app.command("verify", help=_verify.HELP)(guarded(_verify.run))
 app.command("profile", help=_profile.HELP)(guarded(_profile.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
+app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))
+app.command("resume", help=_resume.HELP)(guarded(_resume.run))
+app.command("runs", help=_runs.HELP)(guarded(_runs.run))
+app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
+app.command("best", help=_runs.BEST_HELP)(guarded(_runs.best))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))

@@ -107,13 +107,18 @@ def baselines_from(text: str) -> tuple[str, ...]:
 
 
 def limits_from(pairs: list[str]) -> Limits:
-    limits = Limits()
+    changes: dict[str, Any] = changed_limits(pairs)
+    return replace(Limits(), **changes)
+
+
+def changed_limits(pairs: list[str]) -> dict[str, float]:
+    """Those that differ from the usual ones."""
+    changes: dict[str, float] = {}
     for name, text in assignments(pairs, "--limit").items():
         if name not in limit_names():
             raise UsageError(f"there is no limit {name!r}", f"choose among: {', '.join(limit_names())}")
-        changes: dict[str, Any] = {name: _number(name, text)}
-        limits = replace(limits, **changes)
-    return limits
+        changes[name] = _number(name, text)
+    return changes
 
 
 def _number(name: str, text: str) -> float | int:

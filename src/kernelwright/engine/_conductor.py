@@ -7,6 +7,7 @@ at any moment and begun again, a run goes on as if it had never stopped.
 
 from __future__ import annotations
 
+import math
 import queue
 import random
 from collections.abc import Callable
@@ -124,7 +125,7 @@ class Conductor:
         if best is None:
             return Standing(evaluations_since_best=self._since_best)
         return Standing(
-            best_low=_times(best.low),
+            best_low=math.exp(best.low),
             best_roof_share=roof_share(self.recall(best.candidate).verdict),
             evaluations_since_best=self._since_best,
         )
@@ -340,7 +341,8 @@ class Conductor:
             else:
                 self._move("failed", candidate, candidate=candidate, promise=promise_of(verdict), **told)
             self._credit(birth, candidate, entry, came_of)
-        self._tell("judged", {"candidate": candidate, "status": verdict["status"], "cell": cell})
+        speedup = math.exp(entry.log_speedup) if entry else None
+        self._tell("judged", {"candidate": candidate, "status": verdict["status"], "cell": cell, "speedup": speedup})
 
     def _credit(self, birth: Birth, candidate: str, entry: Entry | None, came_of: Choice | Repair | None) -> None:
         """The advice that it was written with has gained so much; a draft has no parent to gain over."""
@@ -456,12 +458,6 @@ class Conductor:
     def _note(self, kind: str, **data: Any) -> None:
         self._store.note_event(Event(run=self._run, kind=kind, data=data))
         self._tell(kind, data)
-
-
-def _times(log_speedup: float) -> float:
-    import math
-
-    return math.exp(log_speedup)
 
 
 def _verdict(result: Result) -> dict[str, Any]:

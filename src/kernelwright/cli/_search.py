@@ -1,0 +1,95 @@
+"""What the commands of a search share: where runs are kept, who writes, who judges, what is said meanwhile."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from kernelwright.cli._failure import UsageError
+from kernelwright.engine import Found, RunError
+from kernelwright.fleet import Fleet, FleetError, open_fleet
+from kernelwright.prompts import PromptError
+from kernelwright.propose import Proposer, ProposerError, proposer
+from kernelwright.store import StoreError
+
+STORE = Path("kernelwright-runs.db")
+LETTERS = 10
+
+StoreOption = Annotated[Path, typer.Option("--store", help="Where runs are kept.")]
+ModelOption = Annotated[
+    str, typer.Option("--model", help="Who writes: openai/NAME, local/FILE.gguf, mailbox/DIR, script/DIR; A:2,B:1.")
+]
+BaseUrlOption = Annotated[str | None, typer.Option("--base-url", help="An endpoint that speaks OpenAI's protocol.")]
+FleetOption = Annotated[str, typer.Option("--fleet", help="Where candidates are judged: here, or spool/DIR.")]
+SPOKEN = (RunError, ProposerError, FleetError, StoreError, PromptError)
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """What the rooms of a search raise, as what a command says."""
+    try:
+        yield
+    except SPOKEN as error:
+        raise UsageError(str(getattr(error, "what", error)), error.fix) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+@contextmanager
+def means(model: str, base_url: str | None, fleet: str, seed: int = 0) -> Iterator[tuple[Proposer, Fleet]]:
+    """Who writes and who judges; whoever waits stops waiting when the command is left."""
+    stop = threading.Event()
+    writer = proposer(model, base_url=base_url, seed=seed, stop=stop)
+    judges = open_fleet(fleet)
+    try:
+        yield writer, judges
+    finally:
+        stop.set()
+        judges.close()
+
+
+class Voice:
+    """A line for whatever happens, in a terminal or in a file."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._judged = 0
+
+    def __call__(self, kind: str, data: dict[str, Any]) -> None:
+        line = self._line(kind, data)
+        if line:
+            self._console.print(line, soft_wrap=True)
+
+    def _line(self, kind: str, data: dict[str, Any]) -> str:
+        if kind == "judged":
+            self._judged += 1
+            cell = "".join(map(str, data["cell"]))
+            speed = f"  {data['speedup']:.2f}x" if data.get("speedup") else ""
+            return f"{self._judged:4}  {data['candidate'][:LETTERS]}  {data['status']:<16} cell {cell}{speed}"
+        if kind == "unusable":
+            return f"      answer {data['request']} holds no kernel: {escape(data['why'])}"
+        if kind == "fault":
+            return f"      the judge failed, trying again: {escape(data['why'])}"
+        return "      the advice was rewritten" if kind == "advice" and data["genome"] else ""
+
+
+def conclude(console: Console, found: Found, store: Path) -> None:
+    """What came of it, and what to do next; exit 1 where nothing was accepted."""
+    console.print(f"[bold]{escape(found.reason)}[/]", soft_wrap=True)
+    best = found.best
+    if best is None:
+        console.print("no kernel was accepted", style="red")
+        console.print(f"[bold]Next:[/] kernelwright show {found.run} --store {escape(str(store))}", soft_wrap=True)
+        raise typer.Exit(1)
+    low, high = math.exp(best.low), math.exp(best.high)
+    filled = f"{len(found.archive.elites)} of 64 cells filled"
+    console.print(f"best {best.candidate[:LETTERS]}: {best.speed} eager [{low:.2f}, {high:.2f}]; {filled}")
+    console.print(f"[bold]Next:[/] kernelwright best {found.run} --store {escape(str(store))}", soft_wrap=True)
