@@ -21,6 +21,7 @@ from kernelwright.cli import (
     _suites_audit,
     _suites_quality,
     _verify,
+    _worker,
 )
 from kernelwright.cli._failure import guarded
 
@@ -49,6 +50,10 @@ suites.callback(invoke_without_command=True)(guarded(_suites.run))
 suites.command("audit", help=_suites_audit.HELP)(guarded(_suites_audit.run))
 suites.command("quality", help=_suites_quality.HELP)(guarded(_suites_quality.run))
 app.add_typer(suites, name="suites", help=_suites.HELP)
+
+worker = typer.Typer(pretty_exceptions_enable=False)
+worker.command("spool", help=_worker.SPOOL_HELP)(guarded(_worker.run))
+app.add_typer(worker, name="worker", help=_worker.HELP, no_args_is_help=True)
 
 
 def _version(wanted: bool) -> None:

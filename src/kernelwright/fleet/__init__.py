@@ -1,0 +1,33 @@
+"""Where judging happens: on this machine, or wherever a worker opens a spool folder.
+
+    fleet = open_fleet("here")  # or "spool/DIR"
+    fleet.submit(Job(candidate=source_hash(text), source=text, task=task.to_wire()))
+    for result in fleet.finished(timeout=60):
+        ...
+    fleet.close()
+
+A fault of a machine is tried again a few times and comes back as INFRA, never as a verdict on the candidate. Knows
+jobs and results; does not know who asks. Imports neither pydantic, typer, rich nor SQLAlchemy.
+"""
+
+from kernelwright.fleet._error import FleetError
+from kernelwright.fleet._fleet import Fleet, open_fleet
+from kernelwright.fleet._here import Here
+from kernelwright.fleet._job import Job, Kind, Result, judge_version
+from kernelwright.fleet._shift import judge_spool
+from kernelwright.fleet._spool import Spool
+from kernelwright.fleet._work import Worker
+
+__all__ = [
+    "Fleet",
+    "FleetError",
+    "Here",
+    "Job",
+    "Kind",
+    "Result",
+    "Spool",
+    "Worker",
+    "judge_spool",
+    "judge_version",
+    "open_fleet",
+]

@@ -1,0 +1,36 @@
+"""The protocol, and how a fleet is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from kernelwright.fleet._error import FleetError
+from kernelwright.fleet._here import Here
+from kernelwright.fleet._job import Job, Result
+from kernelwright.fleet._spool import Spool
+
+SPOOL = "spool/"
+
+
+class Fleet(Protocol):
+    """Where judging happens. Used by one thread; jobs may finish in another order than they came."""
+
+    def submit(self, job: Job) -> None:
+        """Has it judged, some time. The same job again is no second one."""
+
+    def finished(self, timeout: float) -> Iterable[Result]:
+        """What is finished; waits so many seconds for the first, and not at all where nothing is under way."""
+
+    def close(self) -> None:
+        """Takes nothing more on. What was submitted and is not finished has to be submitted again."""
+
+
+def open_fleet(address: str) -> Fleet:
+    """`here` or `spool/DIR`."""
+    if address == "here":
+        return Here()
+    if address.startswith(SPOOL) and len(address) > len(SPOOL):
+        return Spool(Path(address.removeprefix(SPOOL)))
+    raise FleetError(f"there is no fleet {address!r}", f"say `here`, or `{SPOOL}DIR` for workers that open that folder")

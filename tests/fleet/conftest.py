@@ -1,0 +1,87 @@
+"""Jobs, and a judge that does what a candidate's text says: faults of machines cannot be had for the asking."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelwright.fleet import Job, Spool, Worker
+from kernelwright.judge import InfraError, OutOfReach, Status, Verdict, source_hash
+from kernelwright.tasks import Task, TaskError, load_task
+from tests.judge.texts import eight_folder
+
+LEASE_S = 60.0
+
+
+class Puppet:
+    """A judge that accepts every text but those that name a misfortune. Counts itself and what it hears."""
+
+    made: list["Puppet"]
+    heard: list[str]
+    recovers_after: int
+
+    def __init__(self, *, limits: Any, baselines: tuple[str, ...]) -> None:
+        self.limits, self.baselines, self.closed = limits, baselines, False
+        self.made.append(self)
+
+    def judge(self, task: Task, source: str, *, timed: bool, backend: str | None) -> Verdict:
+        assert not self.closed
+        self.heard.append(source)
+        misfortunes: dict[str, Exception] = {
+            "refused": TaskError("the task is too weak", flaws=("weak",)),
+            "out of reach": OutOfReach("there is no such compiler"),
+            "fault": InfraError("the template is gone"),
+            "surprise": RuntimeError("nobody thought of this"),
+        }
+        if source in misfortunes and self.heard.count(source) <= self.recovers_after:
+            raise misfortunes[source]
+        return Verdict(
+            status=Status.CORRECT,
+            stage="time",
+            message="",
+            task=task.hash,
+            candidate=source_hash(source),
+            checked=source != "only compiled",
+            speedup={"eager": {"ratio": 2.0, "low": 1.9, "high": 2.1}},
+            seconds={"total": 0.1},
+        )
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def puppet() -> type[Puppet]:
+    return type("Puppet", (Puppet,), {"made": [], "heard": [], "recovers_after": 1000})
+
+
+@pytest.fixture(scope="session")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    return load_task(eight_folder(tmp_path_factory.mktemp("tasks")))
+
+
+@pytest.fixture
+def job(task: Task) -> Callable[..., Job]:
+    def make(source: str = "good", **settings: Any) -> Job:
+        return Job(candidate=source_hash(source), source=source, task=task.to_wire(), **settings)
+
+    return make
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "spool"
+
+
+@pytest.fixture
+def spool(folder: Path) -> Spool:
+    return Spool(folder, lease_s=LEASE_S)
+
+
+@pytest.fixture
+def worker(spool: Spool, folder: Path, puppet: type[Puppet]) -> Callable[[], Worker]:
+    def hire(**more: Any) -> Worker:
+        return Worker(folder, judges=puppet, say=lambda line: None, **{"lease_s": LEASE_S, **more})
+
+    return hire
