@@ -157,6 +157,25 @@ USABLE = [
         lacks=("from kernels import",),
     ),
     Case(
+        "in pieces, with an import from the future in the second",
+        _fenced("import torch\n\nSCALE = 2\n")
+        + "\nthen\n\n"
+        + _fenced(
+            "from __future__ import annotations\n\n\nclass ModelNew(torch.nn.Module):\n"
+            "    def forward(self, x):\n        return x * SCALE\n"
+        ),
+        holds=("import torch", "SCALE = 2", "class ModelNew"),
+    ),
+    Case(
+        "a module imported inside a function is left to the judge",
+        _fenced("# helpers.py\ndef f(x):\n    return x\n")
+        + _fenced(
+            "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        def load():\n"
+            "            from helpers import f\n        return x\n"
+        ),
+        holds=("from helpers import f",),
+    ),
+    Case(
         "edits",
         "Static scheduling.\n\n<<<<<<< SEARCH\n    #pragma omp parallel for simd\n=======\n"
         "    #pragma omp parallel for simd schedule(static)\n>>>>>>> REPLACE\n",

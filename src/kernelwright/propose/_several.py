@@ -4,13 +4,15 @@ A block may read a sibling block as a file, import it as a module, or simply go 
 """
 
 import ast
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from kernelwright.propose._fences import Block
-from kernelwright.propose._python import bound, lacking, tree_of
+from kernelwright.propose._python import bound, defines, lacking, tree_of
 
 _READERS = frozenset({"read", "read_text"})
+_FUTURE = re.compile(r"^from __future__ import .*\n", re.MULTILINE)
 
 
 def joined(main: str, others: Sequence[Block]) -> str:
@@ -18,7 +20,14 @@ def joined(main: str, others: Sequence[Block]) -> str:
     named = {block.name: block.text for block in others if block.name}
     text = _with_files(main, named)
     text = _with_modules(text, {name.removesuffix(".py"): part for name, part in named.items() if name.endswith(".py")})
-    return _with_earlier(text, [block.text for block in others if block.is_python])
+    text = _with_earlier(text, [block.text for block in others if block.is_python])
+    return _future_first(text) if text != main and defines(text) else main
+
+
+def _future_first(text: str) -> str:
+    """Imports from the future must stand before everything else, wherever they stood in their piece."""
+    imports = dict.fromkeys(_FUTURE.findall(text))
+    return "".join([*imports, _FUTURE.sub("", text)])
 
 
 # *** files that are read ***
@@ -30,7 +39,7 @@ def _with_files(main: str, files: dict[str, str]) -> str:
     if tree is None or not files:
         return main
     found = [(node, name) for node in ast.walk(tree) if isinstance(node, ast.Call) for name in _file_read(node, files)]
-    for node, name in sorted(found, key=lambda pair: -pair[0].lineno):
+    for node, name in sorted(found, key=lambda pair: (-pair[0].lineno, -pair[0].col_offset)):
         main = _spliced(main, node, repr(files[name]))
     return main
 
