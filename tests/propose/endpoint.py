@@ -51,7 +51,7 @@ class TestEndpoint:
             def do_POST(self) -> None:
                 asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 endpoint.asked.append(asked)
-                endpoint.headers.append(dict(self.headers))
+                endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
                 give = endpoint.answers.pop(0) if len(endpoint.answers) > 1 else endpoint.answers[0]
                 give(self, asked)
 

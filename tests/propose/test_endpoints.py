@@ -46,7 +46,7 @@ def test_a_model_is_asked_and_its_answer_comes_back_whole():
     assert (reply.tokens_in, reply.tokens_out) == (1000, 200)
     assert reply.seconds > 0
     assert endpoint.asked == [{"model": "gpt-4o", "messages": [{"role": "user", "content": "Write a kernel."}]}]
-    assert endpoint.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert endpoint.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
 def test_settings_are_sent_only_where_they_are_given():

@@ -121,8 +121,8 @@ class Family:
     def lineage(self, name: str) -> list[Genome]:
         """From the seed, or the oldest ancestor that is known, to this genome."""
         line = [self[name]]
-        while line[0].parent in self._genomes and self._genomes[line[0].parent] not in line:
-            line.insert(0, self._genomes[line[0].parent])
+        while (parent := self._genomes.get(line[0].parent or "")) and parent not in line:
+            line.insert(0, parent)
         return line
 
     def _belief(self, name: str) -> _Belief:

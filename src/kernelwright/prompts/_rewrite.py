@@ -122,7 +122,8 @@ def apply_edits(genome: Genome, answer: str) -> Rewrite:
     edits = find_edits(answer.replace("\r\n", "\n"))
     if not edits:
         return Rewrite(None, ("the answer holds no complete SEARCH/REPLACE edit.",))
-    edited, refused = genome, []
+    edited = genome
+    refused: list[str] = []
     for edit in edits:
         try:
             edited = _edited(edited, edit)

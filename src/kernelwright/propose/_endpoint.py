@@ -126,7 +126,7 @@ class Endpoint(ABC):
 
     def _body(self, chunks: Iterable[bytes]) -> bytes:
         deadline = time.monotonic() + self._settings.seconds
-        body = b""
+        body = bytearray()
         try:
             for chunk in chunks:
                 body += chunk
@@ -143,7 +143,7 @@ class Endpoint(ABC):
                 raise self._too_slow() from fault
             what = f"the connection to {self._where} broke while the answer came: {fault}."
             raise ProposerError(what, retryable=True) from fault
-        return body
+        return bytes(body)
 
     def _too_slow(self) -> ProposerError:
         what = f"{self._where} gave no whole answer within {self._settings.seconds:g} s."

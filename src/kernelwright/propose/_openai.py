@@ -109,13 +109,14 @@ class OpenAIModel(Endpoint):
         if not completion.choices:
             raise ProposerError(f"{self._where} sent an answer without a choice.", retryable=True)
         choice, usage = completion.choices[0], completion.usage or _Usage()
+        details = usage.prompt_tokens_details or _Details()
         return Answered(
             text=_text(choice.message),
             model=completion.model or self._name,
             finish=choice.finish_reason or "unknown",
             tokens_in=usage.prompt_tokens,
             tokens_out=usage.completion_tokens,
-            cached=(usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens) or 0,
+            cached=details.cached_tokens or 0,
         )
 
     def _check_failed(self, body: bytes) -> None:
