@@ -309,7 +309,8 @@ __device__ uint64_t describe(const void* p) {
     return ((uint64_t)(at & 0x3FFFF) >> 4) | (1ull << 16) | (64ull << 32) | (1ull << 62);
 }
 __device__ void bring(void* to, const CUtensorMap* map, int col, int row, uint64_t* bar) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];"
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4}], [%2];"
                  ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(map), "r"((uint32_t)__cvta_generic_to_shared(bar)),
                  "r"(col), "r"(row) : "memory");
 }
@@ -323,7 +324,8 @@ __global__ void matmul(const __grid_constant__ CUtensorMap left, const __grid_co
     __shared__ alignas(1024) __nv_bfloat16 Bs[64 * 64];
     __shared__ uint64_t bar;
     float d[32] = {};
-    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((uint32_t)__cvta_generic_to_shared(&bar)));
+    uint32_t at = (uint32_t)__cvta_generic_to_shared(&bar);
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
     __syncthreads();
     for (int p = 0, phase = 0; p < k; p += 64, phase ^= 1) {
         if (threadIdx.x == 0) {
@@ -366,7 +368,8 @@ __global__ void matmul(const half* a, const half* b, float* c, int n, int k) {
                      : "r"((uint32_t)__cvta_generic_to_shared(&As[lane % 16][lane / 16 * 8])));
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
                      : "=r"(r0), "=r"(r1) : "r"((uint32_t)__cvta_generic_to_shared(&Bs[lane % 8][lane / 8 % 2 * 8])));
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                     "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                      : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3) : "r"(l0), "r"(l1), "r"(l2), "r"(l3), "r"(r0), "r"(r1));
         __syncwarp();
     }

@@ -462,7 +462,8 @@ KERNEL(1) run(const float* x, const float* w, float* y, int64_t rows, int64_t co
     for (int64_t row = item.get_group(0); row < rows; row += item.get_group_range(0)) {
         float squares = 0;
         for (int64_t c = lane; c < cols; c += lanes) squares += x[row * cols + c] * x[row * cols + c];
-        float scale = sycl::rsqrt(sycl::reduce_over_group(item.get_group(), squares, sycl::plus<float>()) / cols + 1e-6f);
+        squares = sycl::reduce_over_group(item.get_group(), squares, sycl::plus<float>());
+        float scale = sycl::rsqrt(squares / cols + 1e-6f);
         for (int64_t c = lane; c < cols; c += lanes) y[row * cols + c] = x[row * cols + c] * scale * w[c];
     }
 }
