@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 
 from kernelwright.backends._backend import Availability, Backend, Listing, Scope
+from kernelwright.backends._describe import describe
 from kernelwright.backends._device import usable_gpu, without_device
 from kernelwright.backends._native_sources import native_sources
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
@@ -25,6 +26,7 @@ __all__ = [
     "Listing",
     "Scope",
     "UnknownBackendError",
+    "describe",
     "detect",
     "get",
     "names",

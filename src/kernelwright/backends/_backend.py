@@ -1,12 +1,16 @@
 """What every language offers. Knows no language."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kernelwright.backends._screen import screen_python
+from kernelwright.backends._strategy._vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from kernelwright.backends._strategy._program import Program
 
 
 class Scope(IntEnum):
@@ -49,6 +53,7 @@ class Backend(ABC):
     name: ClassVar[str]
     listing: ClassVar[Listing | None] = None
     for_device: ClassVar[bool] = False
+    strategy: ClassVar[Vocabulary] = Vocabulary({})
 
     @abstractmethod
     def available(self) -> Availability:
@@ -61,6 +66,10 @@ class Backend(ABC):
     def scope(self) -> Scope:
         """How far candidates of this language can be taken here, its toolchain being there."""
         return Scope.TIMED
+
+    def programs(self, source: str) -> "Iterable[Program]":
+        """What of a candidate is written in this language and can run, for `strategy` to be looked up in."""
+        return ()
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         """Places that deserve a look, as `family:line`. Triage, never a verdict: honest code has them too."""

@@ -2,18 +2,48 @@
 
 import ast
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from kernelwright.backends._backend import Availability, Backend, Scope
 from kernelwright.backends._device import more, usable_gpu, without_device
 from kernelwright.backends._names import Names, parse
 from kernelwright.backends._registry import register
+from kernelwright.backends._strategy._vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from kernelwright.backends._strategy._program import Program
 
 INSTALL = "pip install 'kernelwright[triton]'"
 _JIT = frozenset({"triton.jit", "triton.runtime.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit"})
 # What a kernel's body may name on a GPU; the interpreter, being Python, would run anything.
 _LANGUAGE = ("triton", "range", "len", "min", "max", "abs", "int", "float", "bool", "print", "tuple", "isinstance")
+
+# Which words of Triton prove what; `backends.describe` reads it.
+_DESCRIPTOR_LOAD = r"\.load|tl\._?experimental_descriptor_load|tl\.load_tensor_descriptor"
+_STRATEGY = Vocabulary(
+    calls={
+        "load": _DESCRIPTOR_LOAD,
+        "copy": _DESCRIPTOR_LOAD,
+        "shape": r"tl\.(?:max_contiguous|multiple_of|max_constancy|make_block_ptr|make_tensor_descriptor|store hinted"
+        r"|_?experimental_\w*descriptor\w*)",
+        "team": r"tl\.(?:debug_barrier|trans|permute|gather)|\.(?:trans|permute)",
+        "exchange": r"tl\.histogram",
+        "combine": r"(?:tl)?\.(?:sum|max|min|argmax|argmin|reduce|xor_sum)",
+        "scan": r"(?:tl)?\.(?:cumsum|cumprod|associative_scan|reduce several)",
+        "sort": r"(?:tl)?\.(?:sort|topk)",
+        "engine": r"tl\.dot(?:_scaled)?",
+        "fma": r"tl\.(?:math\.)?fma",
+        "plain": r"tl\.(?:cast|zeros|zeros_like|full|arange|program_id|num_programs|broadcast_to|expand_dims|reshape"
+        r"|ravel|view|cdiv|where|make_block_ptr|make_tensor_descriptor|advance|multiple_of|max_contiguous|trans|static_assert)"
+        r"|\.(?:to|reshape|view|trans|broadcast_to|expand_dims)|float|int|range|tl\.range|tl\.static_range",
+        "atomic": r"tl\.atomic_\w+",
+    },
+    group=r"tl\.program_id",
+    groups=r"tl\.num_programs|^[A-Za-z_]\w*$",
+    member=r"tl\.arange",
+)
 
 
 @register
@@ -21,6 +51,7 @@ class Triton(Backend):
     """Python with functions under `@triton.jit`, launched as `kernel[grid](...)`."""
 
     name = "triton"
+    strategy = _STRATEGY
     for_device = True
 
     def available(self) -> Availability:
@@ -43,6 +74,11 @@ class Triton(Backend):
 
     def scope(self) -> Scope:
         return Scope.TIMED if usable_gpu() else Scope.CHECKED
+
+    def programs(self, source: str) -> "Iterable[Program]":
+        from kernelwright.backends._strategy._candidate import triton_programs
+
+        return triton_programs(source)
 
     def screen(self, candidate_text: str) -> tuple[str, ...]:
         return (*super().screen(candidate_text), *_foreign_to_kernels(candidate_text))
