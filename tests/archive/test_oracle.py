@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ribs.archives import GridArchive
 
 from kernelwright.archive import CELLS, FLOOR, LEVELS, Archive, Cell, Entry, Outcome
+
+GridArchive = pytest.importorskip("ribs.archives").GridArchive
+pytestmark = pytest.mark.oracles
 
 # Crowded and roomy streams; a coarse scale, so that there are ties, and all of it above the floor.
 PLACES = st.sampled_from(CELLS[:5]) | st.sampled_from(CELLS)

@@ -161,11 +161,11 @@ def family(store: Store, backend: str) -> Family:
 
 def preflight(task: Task, fleet: Fleet, limits: dict[str, float]) -> None:
     """Has candidates judged whose fate is known; raises if one is judged otherwise."""
-    jobs = {(job := _job(trial, limits)).name: trial for trial in trials(task)}
-    for trial in jobs.values():
-        fleet.submit(_job(trial, limits))
-    for result in _all(fleet, len(jobs)):
-        _check(jobs[result.job], result)
+    known = {job.name: (job, trial) for trial in trials(task) for job in [_job(trial, limits)]}
+    for job, _ in known.values():
+        fleet.submit(job)
+    for result in _all(fleet, len(known)):
+        _check(known[result.job][1], result)
 
 
 def _job(trial: Trial, limits: dict[str, float]) -> Job:

@@ -217,7 +217,7 @@ class Records:
                 run,
                 tables.verdicts,
                 tables.verdicts.c.used,
-                evaluations=func.count(),
+                evaluations=func.count(tables.verdicts.c.candidate.distinct()),
                 judge_seconds=_total(tables.verdicts.c.seconds) * 1.0,
             ),
             **self._sums(

@@ -183,6 +183,7 @@ class Spent:
     """What a run has used, counted from its rows.
 
     Attributes:
+        evaluations: Candidates that were judged, however often each was measured.
         unpriced: Replies of which no price is known; `dollars` leaves them out.
         wall_seconds: From the start to the last row, sitting by sitting.
     """
