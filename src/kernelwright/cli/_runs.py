@@ -26,8 +26,10 @@ BEST_HELP = "Print the best kernel that a search has found."
 
 def run(store: StoreOption = STORE) -> None:
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in ("run", "task", "state", "evaluations", "tokens", "dollars", "best over eager"):
-        table.add_column(heading)
+    for heading in ("run", "best over eager"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("task", "state", "judged", "spent"):
+        table.add_column(heading, overflow="fold")
     with sentences(), Records(store) as records:
         for one in records.runs():
             table.add_row(*map(escape, _row(records, one)))
@@ -37,10 +39,10 @@ def run(store: StoreOption = STORE) -> None:
 def _row(records: Records, one: Run) -> list[str]:
     spent, best = records.spent(one.id), _archive(records, one.id).best
     wire = records.task(one.task) or {}
-    dollars = f"{spent.dollars:.2f}" + (f" and {spent.unpriced} unpriced" if spent.unpriced else "")
+    money = f"${spent.dollars:.2f}" + (f" and {spent.unpriced} unpriced" if spent.unpriced else "")
     state = "interrupted" if one.state == "running" and records.writer() is None else str(one.state)
-    tokens = str(spent.tokens_in + spent.tokens_out)
-    return [one.id, str(wire.get("name", "")), state, str(spent.evaluations), tokens, dollars, _speed(best)]
+    tokens = f"{spent.tokens_in + spent.tokens_out} tokens"
+    return [one.id, _speed(best), str(wire.get("name", "")), state, str(spent.evaluations), f"{tokens}, {money}"]
 
 
 def show(name: RunArgument, store: StoreOption = STORE) -> None:
