@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -38,17 +39,20 @@ def test_a_worker_elsewhere_judges_what_waits_and_leaves(spool: Spool, folder: P
     assert _by_candidate(spool.finished(0)) == {right.candidate: "UNTIMED", wrong.candidate: "WRONG_VALUE"}
 
 
-def test_a_watching_worker_ends_in_peace_when_a_scheduler_says_so(
+def test_a_worker_that_a_scheduler_ends_gives_back_what_it_was_judging(
     spool: Spool, folder: Path, job: Callable[..., Job]
 ) -> None:
+    spool.submit(job(EIGHT))
     command = [sys.executable, "-m", "kernelwright.fleet.worker", str(folder), "--watch"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        spool.submit(job(EIGHT, timed=False))
-        assert [result.kind for result in spool.finished(120)] == [Kind.JUDGED]
+        while not list((folder / "taken").iterdir()):
+            assert process.poll() is None
+            time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert said.splitlines()[-1] == "stopped; the job that was being judged waits again"
+    assert (process.returncode, said) == (0, "stopped; what was not judged waits\n")
+    assert [path.stem for path in (folder / "waiting").iterdir()] == [job(EIGHT).name]
+    assert not list((folder / "faults").iterdir())
 
 
 def test_a_judge_that_dies_under_a_candidate_is_replaced(job: Callable[..., Job]) -> None:

@@ -102,8 +102,9 @@ def test_a_step_that_fails_leaves_the_older_store(path: Path, monkeypatch: pytes
 def test_a_store_from_which_a_piece_was_cut_is_called_damaged(path: Path) -> None:
     with Store(path) as store:
         run = begin(store).id
-        for number in range(300):
-            store.note_event(Event(run=run, kind=f"{number}" * 50))
+        with store.together():
+            for number in range(300):
+                store.note_event(Event(run=run, kind=f"{number}" * 50))
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xff" * 8192 + whole[3 * 4096 :])
     with pytest.raises(StoreError, match="is damaged"), Records(path) as records:

@@ -138,8 +138,9 @@ def test_a_fault_of_the_machine_cannot_become_a_verdict(store: Store, run: Run) 
 
 
 def test_moves_and_events_come_in_order_and_from_where_one_stopped(store: Store, run: Run) -> None:
-    for number in range(200):
-        store.note_move(Move(run=run.id, kind="placed", candidate=str(number), cell=[0, 1, 2], data={"n": number}))
+    with store.together():
+        for number in range(200):
+            store.note_move(Move(run=run.id, kind="placed", candidate=str(number), cell=[0, 1, 2], data={"n": number}))
     store.note_event(Event(run=run.id, kind="first"))
     store.note_event(Event(run=run.id, kind="second", data={"why": "x"}))
     assert [move.data["n"] for move in store.moves(run.id)] == list(range(200))

@@ -36,6 +36,6 @@ def _until_stopped(say: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     except (_Stopped, KeyboardInterrupt):
-        say("stopped; the job that was being judged waits again")
+        say("stopped; what was not judged waits")
     finally:
         signal.signal(signal.SIGTERM, before)
