@@ -89,7 +89,7 @@ class Limited:
             self._hold_everyone(error.after)
         # Seeded by the request: the same run waits the same, and calls that failed together do not come back together.
         chance = random.Random(f"{request.id} {number}").uniform(0.5, 1.0)
-        doubled = self._limits.first_wait * 2 ** (number - 1) * chance
+        doubled = self._limits.first_wait * 2.0 ** (number - 1) * chance
         return max(error.after or 0.0, min(longest, doubled))
 
     def _hold_everyone(self, seconds: float) -> None:
