@@ -268,5 +268,5 @@ UNUSABLE = [
         KERNEL,
         problem="is a diff",
     ),
-    Case("far too long", "x" * 1_000_001, problem="more than 1000000"),
+    Case("far too long", "x" * 400_001, problem="more than 400000"),
 ]

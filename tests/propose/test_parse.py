@@ -92,8 +92,8 @@ def test_an_edit_of_any_unique_line_is_made(data):
     assert edited.source == KERNEL.replace(line, f"{line}  # edited")
 
 
-def test_a_hostile_answer_of_fences_alone_is_read_in_passing():
-    assert parse("```\n" * 200_000, None).problem
-    assert parse("<think>" * 100_000, None).problem
-    assert parse("<<<<<<< SEARCH\n" * 60_000, KERNEL).problem
-    assert parse("(" * 500_000 + "\nclass ModelNew:", None).problem
+def test_hostile_answers_are_read_to_their_end():
+    assert parse("```\n" * 40_000, None).problem
+    assert parse("<think>" * 50_000, None).problem
+    assert parse("<<<<<<< SEARCH\n" * 20_000, KERNEL).problem
+    assert parse("(" * 300_000 + "\nclass ModelNew:", None).problem

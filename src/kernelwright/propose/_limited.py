@@ -67,7 +67,11 @@ class Limited:
 
     def _once(self, request: Request) -> Reply:
         self._take_turn()
-        return self._inner.propose(request)
+        try:
+            return self._inner.propose(request)
+        except ProposerError as error:
+            self._hold_everyone(error.after or 0.0)
+            raise
 
     def _take_turn(self) -> None:
         """Waits for this call's place in the row."""
@@ -85,13 +89,12 @@ class Limited:
         if error.after is not None and error.after > longest:
             what = f"{error.what} It asks to wait {error.after:g} s, more than the {longest:g} s allowed."
             raise ProposerError(what, error.fix) from error
-        if error.after is not None:
-            self._hold_everyone(error.after)
         # Seeded by the request: the same run waits the same, and calls that failed together do not come back together.
         chance = random.Random(f"{request.id} {number}").uniform(0.5, 1.0)
-        doubled = self._limits.first_wait * 2 ** (number - 1) * chance
+        doubled = self._limits.first_wait * 2.0 ** (number - 1) * chance
         return max(error.after or 0.0, min(longest, doubled))
 
     def _hold_everyone(self, seconds: float) -> None:
         with self._lock:
-            self._not_before = max(self._not_before, self._clock.now() + seconds)
+            held = min(seconds, self._limits.longest_wait)
+            self._not_before = max(self._not_before, self._clock.now() + held)

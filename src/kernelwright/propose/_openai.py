@@ -122,7 +122,7 @@ class OpenAIModel(Endpoint):
     def _check_failed(self, body: bytes) -> None:
         fault = _Failed.model_validate_json(body).error
         if fault:
-            code = int(fault.code) if str(fault.code).isdigit() else 0
+            code = int(str(fault.code)) if str(fault.code).isdigit() else 0
             later = code == _TOO_MANY or code >= _SERVER_FAULT
             raise ProposerError(f"{self._where} answered with an error: {fault.message}", retryable=later)
 

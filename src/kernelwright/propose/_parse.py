@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from kernelwright.prompts import MisfitError, find_edits, has_edits, make_edit
@@ -15,7 +16,7 @@ from kernelwright.propose._fences import Block, blocks
 from kernelwright.propose._python import WANTED, defines, finished, mentions, tree_of, valid_start
 from kernelwright.propose._several import joined
 
-LONGEST = 1_000_000
+LONGEST = 400_000
 _TAGS = "think|thinking|thought|thoughts|reasoning|analysis|scratchpad|reflection"
 _TAG = re.compile(rf"<(/?)(?:{_TAGS})>", re.IGNORECASE)
 _FINAL = re.compile(r"<\|channel\|>final<\|message\|>")
@@ -34,12 +35,23 @@ class Answer:
     problem: str = ""
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What was said, without thoughts, and the blocks in it."""
+
+    text: str
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        return blocks(self.text)
+
+
 def parse(text: str, parent: str | None) -> Answer:
     """The candidate in an answer. `parent`: the source that edits refer to, None where there is none."""
     if len(text) > LONGEST:
         return _problem(f"the answer has {len(text)} characters, more than {LONGEST}: answer with one file.")
-    said = _said(text)
-    if not said.strip():
+    said = _Said(_said(text))
+    if not said.text.strip():
         thought = " but thoughts" if text.strip() else ""
         return _problem(f"the answer is empty{thought}: answer with one Python file that defines {WANTED}.")
     for look in (_whole_file, _edits, _in_json, _cut_off, _plain_file, _invalid_file):
@@ -84,9 +96,9 @@ def _without_thoughts(text: str) -> str:
 # *** ways to answer, the best first ***
 
 
-def _whole_file(said: str, parent: str | None) -> Answer | None:
+def _whole_file(said: _Said, parent: str | None) -> Answer | None:
     """The last complete block that is a valid file, put together with others if need be. The parent quoted is none."""
-    found = blocks(said)
+    found = said.blocks
     for place in reversed(range(len(found))):
         block = found[place]
         if block.closed and not has_edits(block.text) and defines(block.text) and not _same(block.text, parent):
@@ -103,11 +115,11 @@ def _same(text: str, parent: str | None) -> bool:
     return parent is not None and text.split() == parent.split()
 
 
-def _edits(said: str, parent: str | None) -> Answer | None:
-    edits = find_edits(said)
+def _edits(said: _Said, parent: str | None) -> Answer | None:
+    edits = find_edits(said.text)
     if not edits:
         cut = "the answer was cut off inside a SEARCH/REPLACE edit: answer with shorter edits or a whole file."
-        return _problem(cut) if has_edits(said) else None
+        return _problem(cut) if has_edits(said.text) else None
     if parent is None:
         return _problem("the answer holds SEARCH/REPLACE edits of no kernel: answer with a whole file.")
     edited = parent.replace("\r\n", "\n")
@@ -121,9 +133,9 @@ def _edits(said: str, parent: str | None) -> Answer | None:
     return _source(edited) if mentions(edited) else _problem(f"the edits take {WANTED} away: keep that class.")
 
 
-def _in_json(said: str, parent: str | None) -> Answer | None:
+def _in_json(said: _Said, parent: str | None) -> Answer | None:
     """Code as a string in a JSON object, as tools are called."""
-    texts = [said, *(block.text for block in blocks(said) if block.language == "json")]
+    texts = [said.text, *(block.text for block in said.blocks if block.language == "json")]
     for text in reversed(texts):
         for inner in _strings(_json(text)):
             if mentions(inner):
@@ -150,9 +162,9 @@ def _strings(value: object) -> Iterator[str]:
                 waiting.extend(items)
 
 
-def _cut_off(said: str, parent: str | None) -> Answer | None:
+def _cut_off(said: _Said, parent: str | None) -> Answer | None:
     """A last block whose closing fence is missing: whole, or whole up to something after the class."""
-    found = blocks(said)
+    found = said.blocks
     if not found or found[-1].closed or not mentions(found[-1].text):
         return None
     text = valid_start(found[-1].text)
@@ -161,33 +173,33 @@ def _cut_off(said: str, parent: str | None) -> Answer | None:
     return _problem(f"the answer was cut off in the middle of {WANTED}: answer more briefly, with the file first.")
 
 
-def _plain_file(said: str, parent: str | None) -> Answer | None:
+def _plain_file(said: _Said, parent: str | None) -> Answer | None:
     """No fence around it: the whole answer is a file, or holds one between lines of prose."""
-    if any(mentions(block.text) for block in blocks(said)):
+    if any(mentions(block.text) for block in said.blocks):
         return None
-    for start in (0, *islice((found.start() for found in _STARTS.finditer(said)), TRIED)):
-        text = valid_start(said[start:]) if mentions(said[start:]) else ""
+    for start in (0, *islice((found.start() for found in _STARTS.finditer(said.text)), TRIED)):
+        text = valid_start(said.text[start:]) if mentions(said.text[start:]) else ""
         if defines(text) and not _same(text, parent):
             return _source(text)
     return None
 
 
-def _invalid_file(said: str, parent: str | None) -> Answer | None:
+def _invalid_file(said: _Said, parent: str | None) -> Answer | None:
     """A block that is meant to be the file but is not valid Python: the judge says what is wrong with it."""
-    for block in reversed(blocks(said)):
+    for block in reversed(said.blocks):
         if block.closed and mentions(block.text) and not _DIFF.search(block.text) and not _same(block.text, parent):
             return _source(block.text)
     return None
 
 
-def _nothing(said: str) -> str:
+def _nothing(said: _Said) -> str:
     """Why there is nothing usable, as well as that can be told."""
-    found = blocks(said)
-    if _DIFF.search(said):
+    found = said.blocks
+    if _DIFF.search(said.text):
         return "the answer is a diff: answer with SEARCH/REPLACE edits or a whole file."
     if any(mentions(block.text) for block in found):
         return "the answer repeats the kernel it was given and changes nothing."
-    if re.search(r"^[ \t]*class[ \t]+Model\b", said, re.MULTILINE):
+    if re.search(r"^[ \t]*class[ \t]+Model\b", said.text, re.MULTILINE):
         return f"the answer defines Model, not {WANTED}: rename the class."
     if found and not found[-1].closed:
         return f"the answer was cut off before {WANTED}: answer more briefly, with the file first."

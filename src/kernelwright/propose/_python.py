@@ -93,7 +93,7 @@ def finished(text: str) -> bool:
 def _returns(body: list[ast.stmt]) -> bool:
     """Whether statements end by returning, whichever way they go."""
     match body[-1:]:
-        case [ast.Return() | ast.Raise()]:
+        case [ast.Return(value=ast.expr()) | ast.Raise()]:
             return True
         case [ast.If(body=then, orelse=other)]:
             return _returns(then) and _returns(other)
