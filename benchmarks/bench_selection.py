@@ -14,6 +14,7 @@ import random
 import statistics
 import sys
 import time
+from dataclasses import replace
 
 from kernelwright.archive import (
     AXES,
@@ -25,16 +26,26 @@ from kernelwright.archive import (
     Entry,
     Outcome,
     Repair,
+    Scene,
     Selector,
+    Transitions,
     directions,
+    register,
     strategy_names,
     target,
 )
+from kernelwright.archive.strategies.bandit import bandit
 
 RESULTS = (50, 100, 200)
 NOISE = 0.02
 FAILING, OBEYING = 0.35, 0.6
 MOVING, TRYING = 0.15, 0.12
+
+
+@register
+def forgetful(scene: Scene, rng: random.Random) -> Choice:
+    """The bandit without its history: what is left is rank, room and what is pending."""
+    return bandit(replace(scene, history=Transitions()), rng)
 
 
 class Landscape:

@@ -279,6 +279,8 @@ def test_the_state_survives_json():
     assert back.pool.next() == archive.pool.next()
     assert back.history.tallies() == archive.history.tallies()
     assert back.contests == archive.contests
+    assert back.elites == archive.elites
+    assert (back.results, back.repairs, back.corrections) == (archive.results, 1, archive.corrections)
 
 
 def test_state_of_another_form_is_refused_in_one_sentence():

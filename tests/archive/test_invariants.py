@@ -153,4 +153,4 @@ class ExactLife(Life):
 
 TestLife = Life.TestCase
 TestExactLife = ExactLife.TestCase
-TestLife.settings = TestExactLife.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLife.settings = TestExactLife.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)

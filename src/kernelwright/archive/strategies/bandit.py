@@ -41,13 +41,13 @@ class Arm:
 
 @register
 def bandit(scene: Scene, rng: random.Random) -> Choice:
-    arms = _arms(scene)
-    worth = worths(scene, arms)
-    arm = rng.choices(arms, [math.exp(value / TEMPERATURE) for value in worth])[0]
+    arms = arms_of(scene)
+    chances = [math.exp(worth / TEMPERATURE) for worth in worths(scene, arms)]
+    arm = rng.choices(arms, chances)[0]
     return scene.choice(arm.cell, arm.direction, _why(scene, arm))
 
 
-def _arms(scene: Scene) -> list[Arm]:
+def arms_of(scene: Scene) -> list[Arm]:
     return [
         Arm(cell, direction, nearby(scene.tallies, cell, direction), _pending(scene, cell, direction))
         for cell in scene.cells
