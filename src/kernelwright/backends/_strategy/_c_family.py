@@ -266,7 +266,8 @@ class _Lowering:
     def _one_declared(self, node: Node, head: str, shared: bool) -> Set:
         given = node.child_by_field_name("value") if node.type == "init_declarator" else None
         name = _declared_name(node)
-        stars = "".join(letter for letter in _text(node).partition(name)[0] if letter in "*&")
+        before = _text(node).partition(name)[0] if name else ""
+        stars = "".join(letter for letter in before if letter in "*&")
         declarator = node.child_by_field_name("declarator") if node.type == "init_declarator" else node
         sizes = self._sizes(declarator)
         value = None if given is None else self.expression(given)
