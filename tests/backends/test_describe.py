@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright import backends
-from tests.archive_labels import Labelled, candidate, cpp, cuda, sycl, triton
+from tests.archive_labels import Labelled, candidate, cpp, cuda, later, sycl, triton
 
 LANGUAGES = {"cpp": cpp.KERNELS, "cuda": cuda.KERNELS, "sycl": sycl.KERNELS, "triton": triton.KERNELS}
-KERNELS = [(language, kernel) for language, kernels in LANGUAGES.items() for kernel in kernels]
+KERNELS = [
+    (language, kernel) for language, kernels in LANGUAGES.items() for kernel in [*kernels, *later.KERNELS[language]]
+]
 TRAPS = [(language, kernel) for language, kernel in KERNELS if kernel.trap]
 AXES = ["memory", "algorithm", "coordination"]
 
