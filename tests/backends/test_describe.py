@@ -143,7 +143,8 @@ def test_candidates_that_the_judge_accepts_stand_where_they_should(candidate_fil
 
 
 def test_every_candidate_of_the_corpus_can_be_read():
-    files = [path for part in ("honest", "exploits", "gpu") for path in (CORPUS / part).glob("**/*.py")]
+    files = [path for part in ("honest", "gpu/honest") for path in (CORPUS / part).glob("**/*.py")]
+    files += (CORPUS / "gpu" / "exploits").glob("*.py")
     assert len(files) > 100
     for path in files:
         assert "could not be read" not in str(backends.describe(path.read_text()).evidence), path
@@ -176,7 +177,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("language", [None, "cuda", "triton"])
+@pytest.mark.parametrize("language", ["cuda", "triton"])
 def test_no_text_breaks_it(name, language):
     assert len(backends.describe(HOSTILE[name], language).cell) == 3
 
