@@ -48,7 +48,7 @@ def _returns_a_sum(facts: Facts) -> bool:
 
 def _fused(facts: Facts, adders: frozenset[str]) -> Iterator[str]:
     sums = _sums(facts)
-    kinds = _kinds(facts, sums)
+    kinds = _kinds(facts, _of_data(facts, sums))
     if len(kinds) > 1:
         yield f"several reductions in one kernel: {', '.join(sorted(kinds))}"
     updates = {id(place) for places in sums.values() for place in places}
@@ -58,15 +58,20 @@ def _fused(facts: Facts, adders: frozenset[str]) -> Iterator[str]:
 
 
 def _sums(facts: Facts) -> dict[str, list[Place]]:
-    """Names that a loop adds up, and where; but not sums of sums that were left in memory on the way."""
+    """Names that a loop adds up, and where."""
     found: dict[str, list[Place]] = {}
     for carried in facts.carried.values():
         for name, places in carried.items():
             found.setdefault(name, []).extend(places)
-    left = {facts.root(target) for _, target, value in facts.stores() if facts.reach(value).names & set(found)}
+    return found
+
+
+def _of_data(facts: Facts, sums: dict[str, list[Place]]) -> dict[str, list[Place]]:
+    """Without sums of sums, whether these are at hand or were left in memory on the way."""
+    left = {facts.root(target) for _, target, value in facts.stores() if facts.reach(value).names & set(sums)}
     kept = {
-        name: [each for each in places if not (_is_of(facts, each, left) or _is_of_sums(each, found.keys() - {name}))]
-        for name, places in found.items()
+        name: [each for each in places if not (_is_of(facts, each, left) or _is_of_sums(each, sums.keys() - {name}))]
+        for name, places in sums.items()
     }
     return {name: places for name, places in kept.items() if places}
 
@@ -83,7 +88,8 @@ def _is_of(facts: Facts, place: Place, left: set[str]) -> bool:
     """Whether all that an update reads was left there by this function."""
     made = place.statement
     assert isinstance(made, Set)
-    read = [each for part in facts.reach(made.value).expressions for each in within(part) if facts.is_main(each)]
+    reach = facts.reach(made.value, stop=left)
+    read = [each for part in reach.expressions for each in within(part) if facts.is_main(each)]
     return bool(read) and all(facts.root(base(each)) in left for each in read) and base(made.target) not in left
 
 
@@ -124,7 +130,7 @@ def _kind(facts: Facts, place: Place) -> str:
 
 def _term(facts: Facts, made: Set) -> str:
     own, parts = base(made.target), list(values_in(made.value))
-    pairs = [each.parts for each in parts if each.kind == "op" and each.text == "*" and len(each.parts) == 2]
+    pairs: list[tuple[Expr, ...]] = [each.parts for each in parts if _is_product(each)]
     mixed = [each for each in parts if facts.roles(each) & {"fma", "times"}]
     pairs += [tuple(part for part in each.parts if own not in names_in(part))[:2] for each in mixed]
     functions = sorted(_plain(each.text) for each in parts if _is_function(facts, each))
@@ -133,6 +139,10 @@ def _term(facts: Facts, made: Set) -> str:
     if any(len(pair) == 2 and spelled(pair[0]) == spelled(pair[1]) for pair in pairs):
         return "squares"
     return "products" if pairs else "values"
+
+
+def _is_product(each: Expr) -> bool:
+    return each.kind == "op" and each.text == "*" and len(each.parts) == 2
 
 
 def _plain(call: str) -> str:

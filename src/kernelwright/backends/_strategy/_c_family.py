@@ -44,8 +44,8 @@ def read_c_family(text: str, vocabulary: Vocabulary, entries: Collection[str]) -
     """What of this text can run; `entries`: the names that its user calls, none where that is not known."""
     code = preprocess(text, vocabulary.predefined)
     root = _parsed(code)
-    constants = _constants(root, vocabulary)
-    functions = [_function(node, vocabulary, constants) for node in _definitions(root)]
+    top = _Top(root, vocabulary)
+    functions = [_function(node, vocabulary, top) for node in _definitions(root)]
     living = _reached(functions, entries)
     launches = tuple(launch for function in living for launch in _launches(function))
     return Program(tuple(living), launches, frozenset(_wide_types(code, vocabulary)))
@@ -119,26 +119,30 @@ def _launches(function: Function) -> Iterator[Launch]:
 # --- functions -------------------------------------------------------------------------------------------------------
 
 
-def _constants(root: Node, vocabulary: Vocabulary) -> dict[str, int]:
-    """What stands at the top of the file for a number."""
-    lowering = _Lowering(vocabulary, {})
-    for node in root.named_children:
-        if node.type == "declaration":
-            lowering.block(node)
-    return lowering.constants
+class _Top:
+    """What stands at the top of a file: names for numbers, and memory that groups share."""
+
+    def __init__(self, root: Node, vocabulary: Vocabulary) -> None:
+        lowering = _Lowering(vocabulary, {})
+        declared = [node for node in root.named_children if node.type == "declaration"]
+        made = [each for node in declared for each in lowering.block(node)]
+        self.constants = lowering.constants
+        self.shared = [each for each in made if isinstance(each, Set) and each.shared]
 
 
-def _function(node: Node, vocabulary: Vocabulary, constants: Mapping[str, int]) -> Function:
+def _function(node: Node, vocabulary: Vocabulary, top: _Top) -> Function:
     heads = [child for child in node.children if child.type != "compound_statement"]
     marks = {child.type for child in heads} | {_text(child) for child in heads}
     declarator = _inner(node.child_by_field_name("declarator"), "function_declarator")
     parameters = declarator.child_by_field_name("parameters") if declarator else None
     body = node.child_by_field_name("body")
+    mentions = _mentions(body)
+    shared = [made for made in top.shared if made.target.text in mentions]
     return Function(
         _plain_name(declarator.child_by_field_name("declarator")) if declarator else "",
         tuple(_parameters(parameters)) if parameters else (),
-        _Lowering(vocabulary, constants).block(body) if body else (),
-        _mentions(body),
+        (*shared, *_Lowering(vocabulary, top.constants).block(body)) if body else (),
+        mentions,
         kernel="__global__" in marks,
         helper=bool(marks & {"__device__", "static", "inline", "__forceinline__"}) and "__global__" not in marks,
     )
@@ -266,7 +270,8 @@ class _Lowering:
     def _one_declared(self, node: Node, head: str, shared: bool) -> Set:
         given = node.child_by_field_name("value") if node.type == "init_declarator" else None
         name = _declared_name(node)
-        stars = "".join(letter for letter in _text(node).partition(name)[0] if letter in "*&")
+        before = _text(node).partition(name)[0] if name else ""
+        stars = "".join(letter for letter in before if letter in "*&")
         declarator = node.child_by_field_name("declarator") if node.type == "init_declarator" else node
         sizes = self._sizes(declarator)
         value = None if given is None else self.expression(given)
@@ -369,8 +374,7 @@ class _Lowering:
             case "subscript_expression":
                 return self._load(node)
             case "pointer_expression":
-                inside = self._child(node, "argument")
-                return Expr("load", "", (inside,)) if _text(node).startswith("*") else Expr("op", "&", (inside,))
+                return _pointed(_text(node)[:1], self._child(node, "argument"))
             case "field_expression":
                 return self._member(node)
             case "cast_expression":
@@ -464,6 +468,14 @@ _SILENT = (
     "continue_statement",
     "static_assert_declaration",
 )
+
+
+def _pointed(sign: str, inside: Expr) -> Expr:
+    """`*p` and `&x`; what is pointed to by an address just taken is the thing itself."""
+    if sign != "*":
+        return Expr("op", "&", (inside,))
+    taken = inside.kind == "op" and inside.text == "&" and len(inside.parts) == 1
+    return inside.parts[0] if taken else Expr("load", "", (inside,))
 
 
 def _declaring(made: Set) -> Set:

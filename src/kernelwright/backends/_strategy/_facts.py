@@ -229,8 +229,10 @@ class Facts:
 
     @cached_property
     def accumulated(self) -> frozenset[str]:
-        """Names that a loop updates from themselves."""
+        """Names that a loop updates from themselves; not addresses that it moves along."""
         found = set()
+        parts = (each for place in self.places for each in _all(own_expressions(place.statement)))
+        addresses = {base(each) for each in parts if each.kind == "load"}
         for place in self.places:
             match place.statement:
                 case Set(target=target, operator=sign, value=value) as made if place.loops and not made.declares:
@@ -238,7 +240,7 @@ class Facts:
                     chosen = any(name in names_in(test) for test in place.tests)
                     if target.kind != "load" and (sign != "=" or chosen or name in names_in(value)):
                         found.add(name)
-        return frozenset(found)
+        return frozenset(found - addresses)
 
     def reach(self, value: Expr | None, known: Definitions | None = None, stop: Iterable[str] = ()) -> Reach:
         """Everything that a value is made of, through the names in it, but not through those in `stop`."""

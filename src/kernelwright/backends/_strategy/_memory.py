@@ -167,7 +167,9 @@ def _is_exchange(facts: Facts, name: str) -> bool:
 def _read_elsewhere(facts: Facts, name: str) -> bool:
     """Whether anything is read at another place than the one that the reader filled."""
     filled = [place.statement for place in _writes(facts, name) if facts.brings(place)]
-    own = {spelled(made.target) for made in filled if isinstance(made, Set)}
+    own = {
+        spelled(made.target) for made in filled if isinstance(made, Set) and name not in facts.reach(made.value).names
+    }
     parts = (each for place in facts.places for value in _values(place) for each in within(value))
     return any(_is_read_outside(each, name, own) for each in parts)
 
@@ -273,7 +275,7 @@ def _products(facts: Facts, name: str, updates: list[Place]) -> list[_Product]:
 def _factors(facts: Facts, made: Set) -> list[tuple[Expr, ...]]:
     """What is multiplied in an update."""
     own = base(made.target)
-    found = []
+    found: list[tuple[Expr, ...]] = []
     for each in values_in(made.value):
         if each.kind == "op" and each.text == "*" and len(each.parts) == 2:
             found.append(each.parts)
