@@ -6,29 +6,26 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-extensions test-oracles coverage test-fast lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
+.PHONY: demo test test-slow test-oracles coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
 
 test: lint
-	$(BIN)/python -m pytest -m "not extensions and not oracles"
+	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles"
 
-# What compiles against torch's own headers: a minute and a half more.
-test-extensions: $(STAMP)
-	$(BIN)/python -m pytest -m extensions
+# Exploits, honest kernels, hostile candidates, mutants, kills; and what compiles against torch's own headers.
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -m "slow or extensions"
 
 # What holds our code against another library's: fetches 200 MB first.
 test-oracles: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/oracles.txt
 	$(BIN)/python -m pytest -m oracles
 
-# The same tests with a table of the lines that they do not reach; watching lines slows the judge down.
+# All tests with a table of the lines that they do not reach; watching lines slows the judge down.
 coverage: $(STAMP)
 	$(BIN)/python -m pytest --cov --cov-report=term
-
-test-fast: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
