@@ -42,7 +42,7 @@ def run(
 
 
 def _table(verdicts: dict[str, Verdict]) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False)
+    table = Table(box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))  # six columns in eighty letters
     for heading in ("candidate", "status", "ms", "over eager", "over compile", "took"):
         table.add_column(heading, no_wrap=True)
     for name, verdict in verdicts.items():
