@@ -19,7 +19,19 @@ def test_version(invoke):
 def test_help_names_every_command(invoke):
     result = invoke("--help")
     assert result.exit_code == 0
-    for command in ("eval", "verify", "bench", "suites", "init", "doctor", "demo"):
+    for command in (
+        "eval",
+        "verify",
+        "bench",
+        "suites",
+        "optimize",
+        "resume",
+        "runs",
+        "best",
+        "init",
+        "doctor",
+        "demo",
+    ):
         assert command in result.output
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
-from kernelwright.engine import Budget, Plan, RunError, optimize, resume
+from kernelwright.engine import Budget, Means, Plan, RunError, optimize, resume
+from kernelwright.engine._conductor import Conductor
 from kernelwright.engine._preflight import trials
 from kernelwright.fleet import Here
+from kernelwright.prompts import seed
 from kernelwright.propose import proposer
 from kernelwright.store import State, Store
 from kernelwright.tasks import Task, load_task
@@ -56,7 +59,7 @@ def test_ready_kernels_are_searched_through_on_this_machine(tmp_path: Path, task
     fleet = Here()
     try:
         with Store(tmp_path / "runs.db") as store:
-            found = optimize(task, plan(), store=store, proposer=proposer(f"script/{folder}"), fleet=fleet)
+            found = optimize(task, plan(), Means(store=store, proposer=proposer(f"script/{folder}"), fleet=fleet))
             assert found.best is not None
             assert "ModelNew" in str(found.source)
             statuses = [judged.status for judged in store.verdicts(found.run)]
@@ -81,7 +84,7 @@ def test_a_judge_that_takes_everything_for_right_stops_the_run_before_it_is_paid
     writer = Writer(climbing)
     with Store(tmp_path / "runs.db") as store:
         with pytest.raises(RunError, match="should have been judged WRONG_VALUE"):
-            optimize(task, plan(), store=store, proposer=writer, fleet=Courts())
+            optimize(task, plan(), Means(store=store, proposer=writer, fleet=Courts()))
         assert writer.asked == []
         assert list(store.runs()) == []
 
@@ -90,8 +93,8 @@ def test_a_finished_run_that_is_resumed_has_nothing_more_to_do(tmp_path, task, m
     monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
     writer = Writer(climbing)
     with Store(tmp_path / "runs.db") as store:
-        found = optimize(task, plan(5), store=store, proposer=writer, fleet=Courts())
-        again = resume(found.run[:13], store=store, proposer=writer, fleet=Courts())
+        found = optimize(task, plan(5), Means(store=store, proposer=writer, fleet=Courts()))
+        again = resume(found.run[:13], Means(store=store, proposer=writer, fleet=Courts()))
     assert again.reason == found.reason == "the budget of 5 evaluations is used up"
     assert again.archive.to_json() == found.archive.to_json()
     assert len(writer.asked) == len({request.id for request in writer.asked})
@@ -113,3 +116,78 @@ def test_a_plan_that_makes_no_sense_is_refused(fault, sentence):
 def test_a_plan_survives_the_store():
     made = plan(7, search="beam", without=("gradients",), seed=5)
     assert Plan.from_json(made.to_json()) == made
+
+
+class Left(Exception):
+    pass
+
+
+class Frail(Courts):
+    """A fleet that is gone after so many verdicts."""
+
+    def __init__(self, life: int) -> None:
+        super().__init__()
+        self._life = life
+
+    def finished(self, timeout):
+        found = list(super().finished(timeout))
+        self._life -= len(found)
+        if self._life < 0:
+            raise Left
+        return found
+
+
+def edited(request, rng):
+    """A rewriter that adds a sentence; else a climbing writer."""
+    if request.kind != "rewrite":
+        return climbing(request, rng)
+    line = next(line for line in seed("cpp").strategies.splitlines() if len(line) > 40)
+    return f"<<<<<<< SEARCH\n{line}\n=======\n{line} Measure twice.\n>>>>>>> REPLACE\n"
+
+
+def told(path: Path, task: Task, lives: list[int], **more) -> list[tuple[str, str]]:
+    """Every request of a run that is left so many times."""
+    writer = Writer(edited)
+    with Store(path) as store:
+        with pytest.raises(Left):
+            optimize(task, plan(30, **more), Means(store=store, proposer=writer, fleet=Frail(lives[0])))
+        run = next(store.runs()).id
+    for life in lives[1:]:
+        with Store(path) as store, pytest.raises(Left):
+            resume(run, Means(store=store, proposer=writer, fleet=Frail(life)))
+    with Store(path) as store:
+        resume(run, Means(store=store, proposer=writer, fleet=Courts()))
+        return [(asked.kind, asked.prompt) for asked in store.requests(run)]
+
+
+def test_advice_is_rewritten_at_the_same_places_however_often_a_run_is_left(tmp_path, task, monkeypatch):
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    once, often = (told(tmp_path / f"{len(lives)}.db", task, lives) for lives in ([1], [1, 4, 2, 7, 3]))
+    assert often == once
+    kinds = [kind for kind, _ in once]
+    assert "rewrite" in kinds
+    later = once[kinds.index("rewrite") + 1 :]
+    assert any("Measure twice." in prompt for kind, prompt in later if kind == "improve")
+
+
+def test_without_it_prompts_do_not_evolve(tmp_path, task, monkeypatch):
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    requests = told(tmp_path / "runs.db", task, [1], without=("prompt-evolution",))
+    assert all(kind != "rewrite" for kind, _ in requests)
+
+
+def test_a_run_that_is_left_does_not_wait_for_a_mailbox_that_nobody_answers(tmp_path, task, monkeypatch):
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    stop = threading.Event()
+
+    def leave(kind, data):
+        raise Left
+
+    silent = proposer(f"mailbox/{tmp_path / 'mail'}", stop=stop)
+    listening = Conductor._listen
+    monkeypatch.setattr(Conductor, "_listen", lambda self: leave("", {}) if self._asking else listening(self))
+    with Store(tmp_path / "runs.db") as store:
+        with pytest.raises(Left):
+            optimize(task, plan(), Means(store=store, proposer=silent, fleet=Courts(), stop=stop))
+        assert stop.is_set()
+        assert len(list(store.unanswered(next(store.runs()).id))) == 1

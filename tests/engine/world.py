@@ -28,7 +28,6 @@ class ModelNew(torch.nn.Module):
         lib.scale(x, y, x.numel())
         return y
 ```'''
-WRONG = "wrong"
 
 
 def kernel(speed: float, number: object = 0) -> str:

@@ -15,7 +15,6 @@ from kernelwright.cli._search import (
     FleetOption,
     ModelOption,
     StoreOption,
-    Voice,
     conclude,
     means,
     sentences,
@@ -23,7 +22,6 @@ from kernelwright.cli._search import (
 from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.engine import MECHANISMS, METHODS, Budget, Plan, StopRules, optimize
 from kernelwright.judge import Judge
-from kernelwright.store import Store
 from kernelwright.tasks import load_task
 
 HELP = "Search for a faster kernel. Exit 0 found, 1 nothing was accepted, 2 could not search."
@@ -78,9 +76,8 @@ def run(
         if fit_machine:
             with Judge() as judge:
                 described = fitted(judge, described, console)
-        with Store(store) as records, means(model, base_url, fleet, seed) as (writer, judges):
-            voice = Voice(console)
-            found = optimize(described, plan, store=records, proposer=writer, fleet=judges, tell=voice)
+        with means(model, base_url, fleet, store, console, seed) as made:
+            found = optimize(described, plan, made)
     conclude(console, found, store)
 
 

@@ -13,13 +13,11 @@ from kernelwright.cli._search import (
     FleetOption,
     ModelOption,
     StoreOption,
-    Voice,
     conclude,
     means,
     sentences,
 )
 from kernelwright.engine import resume
-from kernelwright.store import Store
 
 HELP = "Go on with a search that was interrupted. Exit codes as for optimize."
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, or how it begins.")]
@@ -33,6 +31,6 @@ def run(
     store: StoreOption = STORE,
 ) -> None:
     console = Console(highlight=False)
-    with sentences(), Store(store) as records, means(model, base_url, fleet) as (writer, judges):
-        found = resume(name, store=records, proposer=writer, fleet=judges, tell=Voice(console))
+    with sentences(), means(model, base_url, fleet, store, console) as made:
+        found = resume(name, made)
     conclude(console, found, store)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from kernelwright.cli._failure import UsageError
-from kernelwright.engine import Found, RunError
-from kernelwright.fleet import Fleet, FleetError, open_fleet
+from kernelwright.engine import Found, Means, RunError
+from kernelwright.fleet import FleetError, open_fleet
 from kernelwright.prompts import PromptError
-from kernelwright.propose import Proposer, ProposerError, proposer
-from kernelwright.store import StoreError
+from kernelwright.propose import ProposerError, proposer
+from kernelwright.store import Store, StoreError
 
 STORE = Path("kernelwright-runs.db")
 LETTERS = 10
@@ -40,20 +40,24 @@ def sentences() -> Iterator[None]:
     except SPOKEN as error:
         raise UsageError(str(getattr(error, "what", error)), error.fix) from error
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(str(error), "`kernelwright optimize --help` says what there is") from error
 
 
 @contextmanager
-def means(model: str, base_url: str | None, fleet: str, seed: int = 0) -> Iterator[tuple[Proposer, Fleet]]:
-    """Who writes and who judges; whoever waits stops waiting when the command is left."""
-    stop = threading.Event()
+def means(
+    model: str, base_url: str | None, fleet: str, store: Path, console: Console, seed: int = 0
+) -> Iterator[Means]:
+    """What a run is made with; left in the middle, it says how to go on."""
+    stop, voice = threading.Event(), Voice(console)
     writer = proposer(model, base_url=base_url, seed=seed, stop=stop)
-    judges = open_fleet(fleet)
-    try:
-        yield writer, judges
-    finally:
-        stop.set()
-        judges.close()
+    with Store(store) as records, closing(open_fleet(fleet)) as judges:
+        try:
+            yield Means(store=records, proposer=writer, fleet=judges, tell=voice, stop=stop)
+        except KeyboardInterrupt as error:
+            if not voice.run:
+                raise
+            again = f"kernelwright resume {voice.run} --model {model} --fleet {fleet} --store {store}"
+            raise UsageError("interrupted; every reply and verdict so far is kept", again) from error
 
 
 class Voice:
@@ -62,6 +66,7 @@ class Voice:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._judged = 0
+        self.run = ""
 
     def __call__(self, kind: str, data: dict[str, Any]) -> None:
         line = self._line(kind, data)
@@ -69,6 +74,9 @@ class Voice:
             self._console.print(line, soft_wrap=True)
 
     def _line(self, kind: str, data: dict[str, Any]) -> str:
+        if kind == "begun":
+            self.run = data["run"]
+            return f"run {self.run}"
         if kind == "judged":
             self._judged += 1
             cell = "".join(map(str, data["cell"]))

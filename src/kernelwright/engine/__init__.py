@@ -1,13 +1,14 @@
 """The run: asks for kernels, has them judged, learns, until the budget is used up or enough is found.
 
 with Store("runs.db") as store:
-    found = optimize(task, Plan(backend="cpp", budget=Budget(evaluations=40)), store=store, proposer=..., fleet=...)
+    plan = Plan(backend="cpp", budget=Budget(evaluations=40))
+        found = optimize(task, plan, Means(store=store, proposer=proposer("mailbox/DIR"), fleet=open_fleet("here")))
 """
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
 from kernelwright.engine._conductor import RunError
 from kernelwright.engine._methods import METHODS
-from kernelwright.engine._optimize import MECHANISMS, Found, Plan, optimize, resume
+from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
 from kernelwright.engine._stop import StopRules
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Budget",
     "Forecast",
     "Found",
+    "Means",
     "Plan",
     "RunError",
     "StopRules",

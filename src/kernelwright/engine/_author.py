@@ -30,7 +30,6 @@ INSPIRATIONS = 2
 LONGEST_HISTORY = 6
 # Advice is rewritten after so many kernels written with it, and shown with so many of each kind.
 REWRITE_AFTER, EXAMPLES = 8, 3
-LETTERS = 12
 
 
 @dataclass(frozen=True)
@@ -121,6 +120,10 @@ class Author:
         return tuple(steps)
 
     # Advice
+
+    def take_up(self, genome: str, candidates: list[str], rewritings: int) -> None:
+        """Kernels written with this advice before the run was left, and how often it was to be rewritten since."""
+        self._written[genome] = candidates[REWRITE_AFTER * rewritings :]
 
     def learn(self, genome: str, candidate: str, gain: float | None) -> None:
         """A kernel written with this advice was judged."""

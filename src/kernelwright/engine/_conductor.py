@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import queue
 import random
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ WAITING_PER_LANE = 2
 PATIENCE_SECONDS = 0.05
 MOST_FAULTS = 3
 REWRITE = "rewrite"
+# What is told to an archive about a candidate that was judged for the first time.
+EVALUATIONS = ("offer", "failed")
 
 Tell = Callable[[str, dict[str, Any]], None]
 
@@ -84,7 +87,10 @@ class Conductor:
         proposer: Proposer,
         fleet: Fleet,
         tell: Tell = lambda kind, data: None,
+        stop: threading.Event | None = None,
     ) -> None:
+        """`stop`: set when the run is left, so that whoever waits for an answer stops waiting."""
+        self._stop = stop or threading.Event()
         self._run, self._task, self._settings, self._store = run, task, settings, store
         self._method, self._author, self._proposer, self._fleet, self._tell = method, author, proposer, fleet, tell
         self.archive = Archive()
@@ -103,14 +109,22 @@ class Conductor:
     def play(self) -> str:
         """Until there is a reason to stop and nothing is under way any more; the reason."""
         with ThreadPoolExecutor(self._settings.lanes, thread_name_prefix="asking") as pool:
-            self._recover(pool)
-            while True:
-                reason = self._reason()
-                if reason is None:
-                    self._ask_for_more(pool)
-                if not self._asking and not self._judging:
-                    return reason or "there is nothing more to do"
-                self._listen()
+            try:
+                return self._play(pool)
+            except BaseException:
+                self._stop.set()  # or those who wait for an answer would be waited for
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _play(self, pool: ThreadPoolExecutor) -> str:
+        self._recover(pool)
+        while True:
+            reason = self._reason()
+            if reason is None:
+                self._ask_for_more(pool)
+            if not self._asking and not self._judging:
+                return reason or "there is nothing more to do"
+            self._listen()
 
     def _reason(self) -> str | None:
         spent = self._store.spent(self._run)
@@ -358,14 +372,18 @@ class Conductor:
 
     def _move(self, kind: str, about: str, **data: Any) -> None:
         """Into the store and then into the archive, by the same words."""
-        before = self.archive.best
         event = {"event": kind, **data}
         self._store.note_move(Move(run=self._run, kind=kind, candidate=about, data=event))
+        self._remember(event)
+
+    def _remember(self, event: dict[str, Any]) -> None:
+        """In the archive; a measurement made again is no further evaluation."""
+        before = self.archive.best
         self.archive.replay(event)
+        self._since_best += event["event"] in EVALUATIONS
         best = self.archive.best
-        self._since_best = (
-            0 if best and (before is None or best.candidate != before.candidate) else self._since_best + 1
-        )
+        if best is not None and (before is None or best.candidate != before.candidate):
+            self._since_best = 0
 
     # Contests
 
@@ -414,7 +432,7 @@ class Conductor:
     def _recover(self, pool: ThreadPoolExecutor) -> None:
         """What was learned is learned again in the same order; what was under way goes on."""
         for move in self._store.moves(self._run):
-            self._remember(move)
+            self._remember(move.data)
         for asked in self._store.requests(self._run):
             self._asked = max(self._asked, int(asked.id))
         for asked in list(self._store.unanswered(self._run)):
@@ -427,14 +445,6 @@ class Conductor:
         for birth in list(self._store.unjudged(self._run)):
             self._submit(birth.candidate, self._source(birth.candidate))
         self._call_contests()
-
-    def _remember(self, move: Move) -> None:
-        before = self.archive.best
-        self.archive.replay(move.data)
-        best = self.archive.best
-        self._since_best = (
-            0 if best and (before is None or best.candidate != before.candidate) else self._since_best + 1
-        )
 
     def _drafted(self, asked: Asked) -> Draft | str:
         assert asked.genome is not None

@@ -1,18 +1,20 @@
-"""One search from beginning to end: preflight, the run, the winner measured once more."""
+"""One search from beginning to end: preflight, the run, and what came of it."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import kernelwright
 from kernelwright import judge
 from kernelwright.archive import Archive, Entry
-from kernelwright.engine._author import Author
+from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
-from kernelwright.engine._conductor import Conductor, RunError, Settings, Tell
+from kernelwright.engine._conductor import REWRITE, Conductor, RunError, Settings, Tell
 from kernelwright.engine._methods import method
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._stop import StopRules
@@ -75,10 +77,23 @@ class Found:
         return self.archive.best
 
 
-def optimize(
-    task: Task, plan: Plan, *, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell = lambda kind, data: None
-) -> Found:
+def _silence(kind: str, data: dict[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a run is made with. `stop`: the proposer's own; set when the run is left."""
+
+    store: Store
+    proposer: Proposer
+    fleet: Fleet
+    tell: Tell = _silence
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+def optimize(task: Task, plan: Plan, means: Means) -> Found:
     """Begins a run and plays it to its end. Nothing is asked of a model before the judge has shown that it works."""
+    store, fleet = means.store, means.fleet
     preflight(task, fleet, plan.limits)
     run = store.begin_run(
         task=task.hash,
@@ -87,19 +102,21 @@ def optimize(
         versions={"kernelwright": kernelwright.__version__, "python": platform.python_version()},
         machine=judge.machine(),
     )
-    return _play(run, task, plan, store, proposer, fleet, tell)
+    return _play(run, task, plan, means)
 
 
-def resume(name: str, *, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell = lambda kind, data: None) -> Found:
+def resume(name: str, means: Means) -> Found:
     """Goes on with a run where it was left."""
-    run = store.resume_run(name)
-    wire = store.task(run.task)
+    run = means.store.resume_run(name)
+    wire = means.store.task(run.task)
     assert wire is not None
-    return _play(run, Task.from_wire(wire), Plan.from_json(run.settings), store, proposer, fleet, tell)
+    return _play(run, Task.from_wire(wire), Plan.from_json(run.settings), means)
 
 
-def _play(run: Run, task: Task, plan: Plan, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell) -> Found:
-    conductor = _conductor(run, task, plan, store, proposer, fleet, tell)
+def _play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
+    store = means.store
+    means.tell("begun", {"run": run.id})
+    conductor = _conductor(run, task, plan, means)
     try:
         reason = conductor.play()
     except RunError as error:
@@ -111,18 +128,9 @@ def _play(run: Run, task: Task, plan: Plan, store: Store, proposer: Proposer, fl
     return Found(run.id, reason, conductor.archive, kept.source if kept else None)
 
 
-def _conductor(
-    run: Run, task: Task, plan: Plan, store: Store, proposer: Proposer, fleet: Fleet, tell: Tell
-) -> Conductor:
+def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
     made: list[Conductor] = []
-    author = Author(
-        task,
-        plan.backend,
-        measured(run.machine),
-        lambda candidate: made[0].recall(candidate),
-        family(store, plan.backend),
-        evolve="prompt-evolution" not in plan.without,
-    )
+    author = _author(run, task, plan, means.store, lambda candidate: made[0].recall(candidate))
     settings = Settings(
         backend=plan.backend,
         budget=plan.budget,
@@ -137,15 +145,29 @@ def _conductor(
             run=run.id,
             task=task,
             settings=settings,
-            store=store,
+            store=means.store,
             method=method(plan.search, without=plan.without),
             author=author,
-            proposer=proposer,
-            fleet=fleet,
-            tell=tell,
+            proposer=means.proposer,
+            fleet=means.fleet,
+            tell=means.tell,
+            stop=means.stop,
         )
     )
     return made[0]
+
+
+def _author(run: Run, task: Task, plan: Plan, store: Store, recall: Callable[[str], Known]) -> Author:
+    """With what this run and others have learned about advice so far."""
+    known = family(store, plan.backend)
+    evolve = "prompt-evolution" not in plan.without
+    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve)
+    rewritings = Counter(asked.genome for asked in store.requests(run.id) if asked.kind == REWRITE)
+    for genome in known:
+        outcomes = store.outcomes(genome.hash, plan.backend)
+        written = [outcome.candidate for outcome in outcomes if outcome.run == run.id]
+        author.take_up(genome.hash, written, rewritings[genome.hash])
+    return author
 
 
 def family(store: Store, backend: str) -> Family:
@@ -180,8 +202,9 @@ def _all(fleet: Fleet, number: int) -> Iterable[Result]:
         found = list(fleet.finished(PREFLIGHT_SECONDS))
         if not found:
             raise RunError("nobody judged the preflight's candidates", "start a worker for this fleet")
-        left -= len(found)
-        yield from found
+        usable = [result for result in found if result.kind is not Kind.FOREIGN]
+        left -= len(usable)
+        yield from usable
 
 
 def _check(trial: Trial, result: Result) -> None:
