@@ -19,6 +19,7 @@ from kernelwright.judge.device._place import Place, Workshop, referee_cage
 from kernelwright.judge.device._prepared import Drawn
 from kernelwright.judge.device._timing import FEW_ROUNDS, MANY_ROUNDS, _plan
 from kernelwright.judge.worker import _gauge
+from kernelwright.judge.worker._device import Host
 from kernelwright.judge.worker._gauge import Gauge
 from kernelwright.tasks import load_task
 from tests.judge.texts import RELU, TASKS, forward, relu
@@ -310,3 +311,14 @@ def test_inputs_lie_apart_and_inside_their_slot() -> None:
         assert first + 400 <= second
         assert second + 400 <= 4096 + drawn.room
     assert np.all([offset["offset"] % 512 == 0 for offset in drawn.at(0, shifted=False)["leaves"]])
+
+
+def test_results_of_earlier_calls_make_room_for_those_of_later_ones() -> None:
+    device = Host()
+    shown = set()
+    for value in range(50):
+        device.settle()
+        blocks = [device.block_of(torch.full((64,), float(value))) for _ in range(4)]
+        assert len({block.number for block in blocks if block}) == 4
+        shown |= {block.number for block in blocks if block}
+    assert len(shown) == 4

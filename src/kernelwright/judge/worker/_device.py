@@ -166,6 +166,8 @@ class Host:
     def __init__(self) -> None:
         self._maps: dict[int, tuple[mmap.mmap, int]] = {}
         self._made = 0
+        self._lent: list[Block] = []
+        self._free: list[Block] = []
 
     def make(self, nbytes: int) -> Block:
         with tempfile.TemporaryFile() as file:  # a candidate may make no memory that is counted nowhere
@@ -194,13 +196,26 @@ class Host:
         """A copy: host tensors do not lie in blocks."""
         if any(base <= tensor.data_ptr() < base + len(held) for base, (held, _) in self._maps.items()):
             return None
-        block = self.make(max(1, span(tensor)))
+        block = self._lend(max(1, span(tensor)))
         ctypes.memmove(block.base, tensor.data_ptr(), span(tensor))
+        return block
+
+    def _lend(self, nbytes: int) -> Block:
+        """A block for a result, an earlier one if it can be: each is an open file, here and at the referee."""
+        block = next((free for free in self._free if free.nbytes == nbytes), None)
+        if block is None:
+            block = self.make(nbytes)
+        else:
+            self._free.remove(block)
+        self._lent.append(block)
         return block
 
     def guard(self, on: bool) -> None: ...
 
-    def settle(self) -> None: ...
+    def settle(self) -> None:
+        """The results so far are no longer needed."""
+        self._free += self._lent
+        self._lent = []
 
     def synchronize(self) -> None: ...
 
