@@ -15,6 +15,7 @@ from kernelwright.cli import (
     _init,
     _optimize,
     _profile,
+    _replay,
     _resume,
     _runs,
     _suites,
@@ -38,6 +39,7 @@ app.command("profile", help=_profile.HELP)(guarded(_profile.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))
 app.command("resume", help=_resume.HELP)(guarded(_resume.run))
+app.command("replay", help=_replay.HELP)(guarded(_replay.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
 app.command("best", help=_runs.BEST_HELP)(guarded(_runs.best))

@@ -13,10 +13,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from kernelwright.archive import Archive, Entry
+from kernelwright.archive import Entry
 from kernelwright.cli._failure import UsageError, write_text
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
+from kernelwright.engine import archive_of
 from kernelwright.store import Records, Run
 
 HELP = "List the searches that a store holds."
@@ -37,7 +38,7 @@ def run(store: StoreOption = STORE) -> None:
 
 
 def _row(records: Records, one: Run) -> list[str]:
-    spent, best = records.spent(one.id), _archive(records, one.id).best
+    spent, best = records.spent(one.id), archive_of(records, one.id).best
     wire = records.task(one.task) or {}
     money = f"${spent.dollars:.2f}" + (f" and {spent.unpriced} unpriced" if spent.unpriced else "")
     state = "interrupted" if one.state == "running" and records.writer() is None else str(one.state)
@@ -49,7 +50,7 @@ def show(name: RunArgument, store: StoreOption = STORE) -> None:
     console = Console(highlight=False)
     with sentences(), Records(store) as records:
         one = records.run(name)
-        archive = _archive(records, one.id)
+        archive = archive_of(records, one.id)
         statuses = Counter(judged.status for judged in records.verdicts(one.id))
     console.print(f"[bold]{escape(one.id)}[/] {one.state} {escape(one.reason)}", soft_wrap=True)
     console.print("  " + ", ".join(f"{number} {status}" for status, number in statuses.most_common()))
@@ -69,7 +70,7 @@ def best(
 ) -> None:
     with sentences(), Records(store) as records:
         one = records.run(name)
-        found = _archive(records, one.id).best
+        found = archive_of(records, one.id).best
         kept = records.candidate(found.candidate) if found else None
     if found is None or kept is None:
         raise UsageError(f"no kernel was accepted in run {one.id}", f"see why: kernelwright show {one.id}")
@@ -78,13 +79,6 @@ def best(
         typer.echo(kept.source)
     else:
         write_text(out, kept.source)
-
-
-def _archive(records: Records, run: str) -> Archive:
-    archive = Archive()
-    for move in records.moves(run):
-        archive.replay(move.data)
-    return archive
 
 
 def _speed(entry: Entry | None) -> Any:

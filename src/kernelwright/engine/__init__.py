@@ -9,6 +9,7 @@ from kernelwright.engine._budget import Budget, Forecast, forecast
 from kernelwright.engine._conductor import RunError
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
+from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, replay
 from kernelwright.engine._stop import StopRules
 
 __all__ = [
@@ -19,9 +20,13 @@ __all__ = [
     "Found",
     "Means",
     "Plan",
+    "Recorded",
     "RunError",
     "StopRules",
+    "archive_of",
     "forecast",
     "optimize",
+    "recorded_replies",
+    "replay",
     "resume",
 ]

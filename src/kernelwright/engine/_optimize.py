@@ -102,7 +102,7 @@ def optimize(task: Task, plan: Plan, means: Means) -> Found:
         versions={"kernelwright": kernelwright.__version__, "python": platform.python_version()},
         machine=judge.machine(),
     )
-    return _play(run, task, plan, means)
+    return play(run, task, plan, means)
 
 
 def resume(name: str, means: Means) -> Found:
@@ -110,10 +110,11 @@ def resume(name: str, means: Means) -> Found:
     run = means.store.resume_run(name)
     wire = means.store.task(run.task)
     assert wire is not None
-    return _play(run, Task.from_wire(wire), Plan.from_json(run.settings), means)
+    return play(run, Task.from_wire(wire), Plan.from_json(run.settings), means)
 
 
-def _play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
+def play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
+    """A run that the store has begun, to its end."""
     store = means.store
     means.tell("begun", {"run": run.id})
     conductor = _conductor(run, task, plan, means)
