@@ -11,8 +11,9 @@ import pytest
 
 from kernelwright.engine._author import Author
 from kernelwright.engine._budget import Budget
-from kernelwright.engine._conductor import Conductor, RunError, Settings
+from kernelwright.engine._conductor import Conductor
 from kernelwright.engine._methods import method
+from kernelwright.engine._settings import RunError, Settings
 from kernelwright.engine._stop import StopRules
 from kernelwright.prompts import Hardware
 from kernelwright.propose import ExhaustedError, Reply, Request

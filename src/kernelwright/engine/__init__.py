@@ -6,9 +6,9 @@ with Store("runs.db") as store:
 """
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
-from kernelwright.engine._conductor import RunError
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
+from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
 
 __all__ = [

@@ -14,9 +14,10 @@ from kernelwright import judge
 from kernelwright.archive import Archive, Entry
 from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
-from kernelwright.engine._conductor import REWRITE, Conductor, RunError, Settings, Tell
+from kernelwright.engine._conductor import REWRITE, Conductor
 from kernelwright.engine._methods import method
 from kernelwright.engine._preflight import Trial, trials
+from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import StopRules
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
