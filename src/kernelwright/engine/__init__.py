@@ -6,12 +6,14 @@ with Store("runs.db") as store:
 """
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
+from kernelwright.engine._finals import FINAL, Winner
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
 from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
 
 __all__ = [
+    "FINAL",
     "MECHANISMS",
     "METHODS",
     "Budget",
@@ -21,6 +23,7 @@ __all__ = [
     "Plan",
     "RunError",
     "StopRules",
+    "Winner",
     "forecast",
     "optimize",
     "resume",

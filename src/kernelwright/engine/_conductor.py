@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 import threading
+from dataclasses import replace
 from typing import Any
 
 from kernelwright import backends
@@ -19,23 +20,28 @@ from kernelwright.engine._author import Author, Draft, Known
 from kernelwright.engine._budget import exhausted, room_for
 from kernelwright.engine._contests import Contests
 from kernelwright.engine._docket import Docket
+from kernelwright.engine._finals import Finals, Winner
 from kernelwright.engine._learning import Learning
 from kernelwright.engine._methods import Method
 from kernelwright.engine._past import Past
+from kernelwright.engine._profiles import Profiles
+from kernelwright.engine._purse import Purse
 from kernelwright.engine._recovery import Recovery
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import Standing, reason_to_stop
 from kernelwright.engine._verdicts import roof_share
-from kernelwright.fleet import Fleet, Kind, Result
+from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
-from kernelwright.propose import ExhaustedError, Proposer, ProposerError, parse
-from kernelwright.store import Birth, Candidate, Event, Genome, Judged, Store
+from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply, parse
+from kernelwright.store import Birth, Candidate, Genome, Store
 from kernelwright.tasks import Task
 
 # So many candidates may wait for the judge for every lane but the first; more would be judged too late to learn from.
 # With one lane everything goes one after the other, and a run can be repeated exactly.
 WAITING_PER_LANE = 2
 PATIENCE_SECONDS = 0.05
+# After so many answers in a row with nothing in them to judge, nobody goes on paying.
+MOST_IN_VAIN = 40
 REWRITE = "rewrite"
 
 
@@ -55,17 +61,24 @@ class Conductor:
         fleet: Fleet,
         tell: Tell = lambda kind, data: None,
         stop: threading.Event | None = None,
+        profile: bool = True,
     ) -> None:
-        """`stop`: set when the run is left, so that whoever waits for an answer stops waiting."""
+        """`stop`: set when the run is left, so that whoever waits for an answer stops waiting.
+
+        `profile`: whether elites are profiled when they are chosen to be improved.
+        """
         self._stop = stop or threading.Event()
-        self._run, self._task, self._settings, self._store = run, task, settings, store
+        self._run, self._settings, self._store = run, settings, store
         self._method, self._author, self._fleet, self._tell = method, author, fleet, tell
         self._past = Past(store, run, task)
         self._asking = Asking(store, run, proposer, lanes=settings.lanes)
         self._docket = Docket(fleet, task, settings)
         self._learning = Learning(store, run, author, tell)
         self._contests = Contests(self._learning, self._docket, self._past)
+        self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
+        self._purse = Purse(store.spent(run))
         self._asked = 0
+        self._in_vain = 0
         self._dry = ""
 
     @property
@@ -74,7 +87,7 @@ class Conductor:
 
     def recall(self, candidate: str) -> Known:
         """A judged candidate of this run."""
-        return self._past.recall(candidate)
+        return replace(self._past.recall(candidate), profile=self._profiles.paragraph(candidate))
 
     # The loop
 
@@ -84,29 +97,35 @@ class Conductor:
             self._recover()
             while True:
                 reason = self._reason()
-                if reason is None:
+                waits = reason is None and self._profiles.awaited
+                if reason is None and not waits:
                     self._ask_for_more()
-                if not self._asking and not self._docket:
+                if not self._asking and not self._docket and not waits:
                     return reason or "there is nothing more to do"
                 self._listen()
+
+    def measure_best(self, baselines: tuple[str, ...]) -> Winner | tuple[str, ...]:
+        """After the play: who holds when it is measured once more; or what is to be said, where nobody does."""
+        finals = Finals(self._fleet, self._docket, self._past, baselines)
+        return finals.play(self.archive, lambda elite: self._tell("final", {"candidate": elite.candidate}))
 
     def _recover(self) -> None:
         """What was learned is learned again in the same order; what was under way goes on."""
         recovery = Recovery(self._store, self._run, self._past)
         self._learning.remember_all()
+        self._contests.recover()
+        self._profiles.recover()
         self._asked = recovery.last_request()
         recovery.ask_again(self._asking)
         for draft, reply in recovery.unused():
             self._answered(draft, reply)
         for birth in list(self._past.unjudged()):
-            self._docket.submit(birth.candidate, self._past.source(birth.candidate))
-        self._contests.call()
+            self._judge(birth.candidate, self._past.source(birth.candidate))
 
     def _reason(self) -> str | None:
-        spent = self._store.spent(self._run)
         return (
             self._dry
-            or exhausted(self._settings.budget, spent)
+            or exhausted(self._settings.budget, self._purse.spent)
             or reason_to_stop(self._settings.rules, self._standing())
         )
 
@@ -122,9 +141,12 @@ class Conductor:
 
     def _listen(self) -> None:
         """Whatever came back meanwhile; waits a moment if nothing has."""
-        for result in self._fleet.finished(PATIENCE_SECONDS if self._docket else 0.0):
+        answers_only = bool(self._asking) and not self._docket
+        for result in self._fleet.finished(0.0 if answers_only else PATIENCE_SECONDS):
             self._heard(result)
-        for draft, answer in self._asking.answers(0.0 if self._docket else PATIENCE_SECONDS):
+        for draft, answer in self._asking.answers(PATIENCE_SECONDS if answers_only else 0.0):
+            if isinstance(answer, Reply):
+                self._purse.paid(answer)
             self._answered(draft, answer)
 
     # Asking
@@ -132,20 +154,23 @@ class Conductor:
     def _ask_for_more(self) -> None:
         while self._has_room():
             self._asked += 1
-            self._asking.ask(self._next_draft(str(self._asked)))
+            draft = self._next_draft(str(self._asked))
+            self._asking.ask(draft)
+            self._purse.asked()
+            self._profiles.want(draft.came_of)
 
     def _has_room(self) -> bool:
         lanes = self._settings.lanes
         if len(self._asking) >= lanes or len(self._docket) > WAITING_PER_LANE * (lanes - 1):
             return False
-        return room_for(self._settings.budget, self._store.spent(self._run), len(self._asking) + self._docket.new)
+        return room_for(self._settings.budget, self._purse.spent, len(self._asking) + self._docket.new)
 
     def _next_draft(self, name: str) -> Draft:
         rng = random.Random(f"{self._settings.seed} {name}")
         genome = self._author.due()
         if genome is not None:
             return Draft(self._author.rewriting(name, genome), genome, None)
-        came_of = self._method(self.archive, rng, self._asking.pending)
+        came_of = self._method(self.archive, rng, self._asking.pending, self._profiles.bottlenecks)
         return self._author.draft(name, came_of, self.archive, rng)
 
     # Answers
@@ -173,6 +198,7 @@ class Conductor:
             with self._store.together():
                 self._store.drop_request(self._run, draft.request.id, answer.problem)
                 self._note("unusable", request=draft.request.id, why=answer.problem)
+            self._had_nothing_new()
             return
         name = source_hash(answer.source)
         candidate = Candidate(hash=name, source=answer.source, backend=backends.detect(answer.source))
@@ -182,7 +208,17 @@ class Conductor:
             if verdict is not None:
                 self._learning.learn(name, answer.source, verdict, self._past.births(name)[-1:])
         if verdict is None:
-            self._docket.submit(name, answer.source)
+            self._in_vain = 0
+            self._judge(name, answer.source)
+        else:
+            self._had_nothing_new()
+            self._contests.call()
+
+    def _had_nothing_new(self) -> None:
+        """A model that repeats itself or says nothing would be paid for ever: no evaluation is used up by it."""
+        self._in_vain += 1
+        if self._in_vain >= MOST_IN_VAIN:
+            self._dry = f"the last {self._in_vain} answers held nothing that was not judged before"
 
     def _birth(self, candidate: str, draft: Draft) -> Birth:
         came_of = draft.came_of
@@ -209,9 +245,15 @@ class Conductor:
 
     # Verdicts
 
+    def _judge(self, candidate: str, source: str) -> None:
+        self._docket.submit(self._docket.job(candidate, source))
+
     def _heard(self, result: Result) -> None:
+        if self._profiles.take(result):
+            return
         if result.kind is Kind.FOREIGN:
-            self._keep(result, used=False)
+            if result.verdict is not None:
+                self._past.keep(result, used=False)
             return
         job = self._docket.take(result)
         if job is None:
@@ -219,30 +261,20 @@ class Conductor:
         if result.kind is Kind.INFRA:
             self._note("fault", candidate=job.candidate, why=result.reason)
             self._docket.retry(job, result.reason)
-            return
+        else:
+            self._learn_from(job, result)
+
+    def _learn_from(self, job: Job, result: Result) -> None:
+        first = not self._past.is_judged(job.candidate)
         with self._store.together():
-            verdict = self._keep(result)
+            judged = self._past.keep(result)
             if job.measurement > 1:
-                self._contests.measured(job.candidate, verdict)
+                self._contests.measured(job.candidate, judged.verdict)
             else:
-                self._learning.learn(job.candidate, job.source, verdict, self._past.births(job.candidate))
+                self._learning.learn(job.candidate, job.source, judged.verdict, self._past.births(job.candidate))
+        self._purse.judged(judged.seconds, first=first)
         self._contests.call()
 
-    def _keep(self, result: Result, *, used: bool = True) -> dict[str, Any]:
-        assert result.verdict is not None
-        judged = Judged(
-            run=self._run,
-            job=result.job,
-            candidate=result.candidate,
-            task=self._task.hash,
-            device=result.where,
-            judge=result.judge,
-            verdict=result.verdict,
-            used=used,
-        )
-        self._store.keep_verdict(judged)
-        return result.verdict
-
     def _note(self, kind: str, **data: Any) -> None:
-        self._store.note_event(Event(run=self._run, kind=kind, data=data))
+        self._past.note(kind, data)
         self._tell(kind, data)

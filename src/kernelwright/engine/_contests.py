@@ -10,8 +10,10 @@ from kernelwright.engine._docket import Docket
 from kernelwright.engine._learning import Learning
 from kernelwright.engine._past import Past
 from kernelwright.engine._verdicts import entry_of
+from kernelwright.fleet import Job
 
 PAIR = 2
+CALLED = "contest"
 
 
 @dataclass
@@ -22,6 +24,10 @@ class Contest:
     challenger: Entry
     again: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.elite.candidate, self.challenger.candidate
+
 
 class Contests:
     """Those under way, by challenger; one cell's pair at a time."""
@@ -31,25 +37,41 @@ class Contests:
         self._under_way: dict[str, Contest] = {}
 
     def call(self) -> None:
-        """Begins whatever the archive waits for."""
+        """Begins whatever the archive waits for. Noted first, so that nobody is measured twice for one contest."""
         archive = self._learning.archive
         cells = {contest.elite.cell for contest in self._under_way.values()}
         for challenger in archive.contests:
             if challenger.candidate not in self._under_way and challenger.cell not in cells:
                 cells.add(challenger.cell)
-                self._begin(Contest(archive.elites[challenger.cell], challenger))
+                contest = Contest(archive.elites[challenger.cell], challenger)
+                numbers = {name: self._past.next_measurement(name) for name in contest.names}
+                self._past.note(CALLED, {"names": list(contest.names), "measurements": numbers})
+                self._begin(contest, [self._job(name, number) for name, number in numbers.items()])
 
-    def _begin(self, contest: Contest) -> None:
+    def recover(self) -> None:
+        """Those that were called before the run was left; who was measured by then is not measured again."""
+        called = {tuple(told["names"]): told["measurements"] for told in self._past.events(CALLED)}
+        for challenger in self._learning.archive.contests:
+            contest = Contest(self._learning.archive.elites[challenger.cell], challenger)
+            numbers = called.get(contest.names, {})
+            jobs = [self._job(name, number) for name, number in numbers.items()]
+            kept = {job.candidate: verdict for job in jobs if (verdict := self._past.kept(job.candidate, job.name))}
+            if jobs and len(kept) < PAIR:  # both: an earlier contest of the same two, which is over
+                contest.again = kept
+                self._begin(contest, [job for job in jobs if job.candidate not in kept])
+        self.call()
+
+    def _job(self, candidate: str, number: int) -> Job:
+        return self._docket.job(candidate, self._past.source(candidate), measurement=number)
+
+    def _begin(self, contest: Contest, jobs: list[Job]) -> None:
         self._under_way[contest.challenger.candidate] = contest
-        for entry in (contest.elite, contest.challenger):
-            source, number = self._past.source(entry.candidate), self._past.next_measurement(entry.candidate)
-            self._docket.submit(entry.candidate, source, number)
+        for job in jobs:
+            self._docket.submit(job)
 
     def measured(self, candidate: str, verdict: dict[str, Any]) -> None:
         """One of a pair was measured again; when both were, the contest is decided."""
-        contest = next(
-            one for one in self._under_way.values() if candidate in (one.elite.candidate, one.challenger.candidate)
-        )
+        contest = next(one for one in self._under_way.values() if candidate in one.names)
         contest.again[candidate] = verdict
         if len(contest.again) == PAIR:
             self._settle(contest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kernelwright.engine._settings import RunError, Settings
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.tasks import Task
@@ -13,7 +15,7 @@ class Docket:
     """The jobs of one run. Its length is the number of those under way."""
 
     def __init__(self, fleet: Fleet, task: Task, settings: Settings) -> None:
-        self._fleet, self._settings, self._wire = fleet, settings, task.to_wire()
+        self._fleet, self._limits, self._wire = fleet, settings.limits, task.to_wire()
         self._under_way: dict[str, Job] = {}
         self._faults = 0
 
@@ -25,20 +27,15 @@ class Docket:
         """Candidates that are judged for the first time."""
         return sum(job.measurement == 1 for job in self._under_way.values())
 
-    def submit(self, candidate: str, source: str, measurement: int = 1) -> None:
-        job = Job(
-            candidate=candidate,
-            source=source,
-            task=self._wire,
-            baselines=self._settings.baselines,
-            limits=self._settings.limits,
-            measurement=measurement,
-        )
+    def job(self, candidate: str, source: str, **how: Any) -> Job:
+        return Job(candidate=candidate, source=source, task=self._wire, limits=self._limits, **how)
+
+    def submit(self, job: Job) -> None:
         self._under_way[job.name] = job
         self._fleet.submit(job)
 
     def take(self, result: Result) -> Job | None:
-        """The job that this is about; None where it was told before."""
+        """The job that this is about; None where it is another's, or was told before."""
         job = self._under_way.pop(result.job, None)
         if job is not None and result.kind is Kind.REFUSED:
             raise RunError(f"the task cannot be judged: {result.reason}", "mend the task, then resume the run")
@@ -49,5 +46,4 @@ class Docket:
         self._faults += 1
         if self._faults > MOST_FAULTS:
             raise RunError(f"the judge failed {self._faults} times: {reason}", "mend the machine, then resume")
-        self._under_way[job.name] = job
-        self._fleet.submit(job)
+        self.submit(job)

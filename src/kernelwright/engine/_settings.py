@@ -31,5 +31,4 @@ class Settings:
     rules: StopRules = field(default_factory=StopRules)
     lanes: int = LANES
     seed: int = 0
-    baselines: tuple[str, ...] = ("eager",)
     limits: dict[str, float] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from kernelwright.fleet._courtroom import MOST_FAULTS, Courtroom, Fault, JudgeMa
 from kernelwright.fleet._desk import LEASE_S, Desk
 from kernelwright.fleet._error import FleetError
 from kernelwright.fleet._folder import Folder
-from kernelwright.fleet._job import LETTERS, Job, Kind, Result, judge_version
+from kernelwright.fleet._job import LETTERS, PROFILE, Job, Kind, Result, judge_version
 from kernelwright.judge import Judge
 
 BEATS_A_LEASE = 6
@@ -74,12 +74,12 @@ class Worker:
     # Which one
 
     def _take(self) -> str | None:
-        """Those that failed before come last; those of the last task first, for it is ready."""
+        """Profiles and those that failed before come last; those of the last task first, for it is ready."""
         self._desk.recover()
         self.left = {}
         waiting = self._desk.folder.names("waiting")
         failures = self._desk.fault_numbers()
-        waiting.sort(key=lambda name: (failures[name], not name.startswith(self._last_task)))
+        waiting.sort(key=lambda name: (name.endswith(PROFILE), failures[name], not name.startswith(self._last_task)))
         return next((name for name in waiting if self._is_ours(name) and self._desk.take(name)), None)
 
     def _is_ours(self, name: str) -> bool:
@@ -161,6 +161,8 @@ class Worker:
 
 
 def _told(result: Result) -> str:
+    if result.kind is Kind.PROFILED:
+        return f"profiled: {result.profile['bottleneck']['name'] if result.profile else result.reason}"
     if result.kind is not Kind.JUDGED or result.verdict is None:
         return f"refused: {result.reason}"
     verdict: dict[str, Any] = result.verdict
