@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from kernelwright.cli._eval import LimitOption, SetOption, TaskArgument, changed_limits, fitted
+from kernelwright.cli._eval import (
+    BaselineOption,
+    LimitOption,
+    SetOption,
+    TaskArgument,
+    baselines_from,
+    changed_limits,
+    fitted,
+)
 from kernelwright.cli._failure import assignments
 from kernelwright.cli._search import (
     STORE,
@@ -45,6 +53,7 @@ def run(
     without: Annotated[str, typer.Option(help=f"What to leave out, comma-separated: {', '.join(MECHANISMS)}.")] = "",
     in_flight: Annotated[int, typer.Option(help="How many requests may be under way at once.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of every choice.")] = 0,
+    baseline: BaselineOption = "eager",
     constants: SetOption = None,
     fit_machine: Annotated[bool, typer.Option("--fit", help="Shrink the task to this machine first.")] = False,
     limit: LimitOption = None,
@@ -71,6 +80,7 @@ def run(
             without=tuple(filter(None, without.split(","))),
             lanes=in_flight,
             seed=seed,
+            baselines=baselines_from(baseline),
             limits=changed_limits(limit or []),
         )
         if fit_machine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -82,6 +81,8 @@ class Voice:
             cell = "".join(map(str, data["cell"]))
             speed = f"  {data['speedup']:.2f}x" if data.get("speedup") else ""
             return f"{self._judged:4}  {data['candidate'][:LETTERS]}  {data['status']:<16} cell {cell}{speed}"
+        if kind == "final":
+            return f"      measuring {data['candidate'][:LETTERS]} once more, on new inputs"
         if kind == "unusable":
             return f"      answer {data['request']} holds no kernel: {escape(data['why'])}"
         if kind == "fault":
@@ -89,15 +90,24 @@ class Voice:
         return "      the advice was rewritten" if kind == "advice" and data["genome"] else ""
 
 
+def speedups(verdict: dict[str, Any]) -> str:
+    """How fast, over each baseline, with the interval."""
+    told = verdict["speedup"].items()
+    return ", ".join(f"{one['ratio']:.2f}x {name} [{one['low']:.2f}, {one['high']:.2f}]" for name, one in told)
+
+
 def conclude(console: Console, found: Found, store: Path) -> None:
     """What came of it, and what to do next; exit 1 where nothing was accepted."""
     console.print(f"[bold]{escape(found.reason)}[/]", soft_wrap=True)
+    for sentence in found.said:
+        console.print(escape(sentence), soft_wrap=True)
     best = found.best
-    if best is None:
+    if best is None or found.winner is None:
         console.print("no kernel was accepted", style="red")
         console.print(f"[bold]Next:[/] kernelwright show {found.run} --store {escape(str(store))}", soft_wrap=True)
         raise typer.Exit(1)
-    low, high = math.exp(best.low), math.exp(best.high)
     filled = f"{len(found.archive.elites)} of 64 cells filled"
-    console.print(f"best {best.candidate[:LETTERS]}: {best.speed} eager [{low:.2f}, {high:.2f}]; {filled}")
+    console.print(
+        f"best {best.candidate[:LETTERS]}: {escape(speedups(found.winner.verdict))}; {filled}", soft_wrap=True
+    )
     console.print(f"[bold]Next:[/] kernelwright best {found.run} --store {escape(str(store))}", soft_wrap=True)

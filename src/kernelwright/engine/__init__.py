@@ -6,13 +6,15 @@ with Store("runs.db") as store:
 """
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
-from kernelwright.engine._conductor import RunError
+from kernelwright.engine._finals import FINAL, Winner
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
 from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, replay
+from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
 
 __all__ = [
+    "FINAL",
     "MECHANISMS",
     "METHODS",
     "Budget",
@@ -23,6 +25,7 @@ __all__ = [
     "Recorded",
     "RunError",
     "StopRules",
+    "Winner",
     "archive_of",
     "forecast",
     "optimize",

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 from kernelwright.archive import Archive
+from kernelwright.engine._asking import reply_of
 from kernelwright.engine._optimize import Found, Means, Plan, play
+from kernelwright.engine._profiles import PROFILED
 from kernelwright.fleet import Job, Kind, Result
-from kernelwright.propose import Replay, Reply
-from kernelwright.store import Answered, Judged, Records
+from kernelwright.propose import Replay
+from kernelwright.store import Judged, Records
 from kernelwright.tasks import Task
+
+LETTERS = 10
 
 
 class Recorded:
-    """A fleet that knows what was measured in a run, and answers with it: the first time with the first measurement."""
+    """A fleet that knows what a run has heard, and says it again: of a kernel the first measurement first."""
 
     def __init__(self, records: Records, run: str) -> None:
         self._known: dict[str, list[Judged]] = defaultdict(list)
         for judged in records.verdicts(run):
             if judged.used:
                 self._known[judged.candidate].append(judged)
-        self._told: dict[str, int] = defaultdict(int)
+        self._profiles = {
+            event.data["candidate"]: event.data["profile"] for event in records.events(run) if event.kind == PROFILED
+        }
+        self._told: Counter[str] = Counter()
         self._waiting: list[Job] = []
 
     def submit(self, job: Job) -> None:
@@ -29,24 +36,33 @@ class Recorded:
 
     def finished(self, timeout: float) -> list[Result]:
         waiting, self._waiting = self._waiting, []
-        return [self._result(job) for job in waiting]
+        return [self._profile(job) if job.profile_of else self._verdict(job) for job in waiting]
 
     def close(self) -> None: ...
 
-    def _result(self, job: Job) -> Result:
+    def _verdict(self, job: Job) -> Result:
         known = self._known.get(job.candidate)
-        about: dict[str, Any] = {"job": job.name, "candidate": job.candidate}
         if not known:
-            reason = f"candidate {job.candidate[:10]} was not judged in the recorded run"
-            return Result(kind=Kind.REFUSED, where="recorded", judge="", reason=reason, **about)
+            reason = f"candidate {job.candidate[:LETTERS]} was not judged in the recorded run"
+            return _result(job, Kind.REFUSED, reason=reason)
         judged = known[min(self._told[job.candidate], len(known) - 1)]
         self._told[job.candidate] += 1
-        return Result(kind=Kind.JUDGED, where=judged.device, judge=judged.judge, verdict=judged.verdict, **about)
+        return _result(job, Kind.JUDGED, where=judged.device, judge=judged.judge, verdict=judged.verdict)
+
+    def _profile(self, job: Job) -> Result:
+        found = self._profiles.get(job.candidate, {"absent": "was not profiled in the recorded run"})
+        if "absent" in found:
+            return _result(job, Kind.PROFILED, reason=found["absent"])
+        return _result(job, Kind.PROFILED, profile=found)
+
+
+def _result(job: Job, kind: Kind, *, where: str = "recorded", judge: str = "", **what: Any) -> Result:
+    return Result(kind=kind, job=job.name, candidate=job.candidate, where=where, judge=judge, **what)
 
 
 def recorded_replies(records: Records, run: str) -> Replay:
     """A model that says what was said in a run."""
-    return Replay({kept.request: _reply(kept) for kept in records.replies(run)})
+    return Replay({kept.request: reply_of(kept) for kept in records.replies(run)})
 
 
 def replay(records: Records, name: str, means: Means) -> Found:
@@ -66,15 +82,3 @@ def archive_of(records: Records, run: str) -> Archive:
     for move in records.moves(run):
         archive.replay(move.data)
     return archive
-
-
-def _reply(kept: Answered) -> Reply:
-    return Reply(
-        text=kept.text,
-        model=kept.model,
-        tokens_in=kept.tokens_in,
-        tokens_out=kept.tokens_out,
-        dollars=kept.dollars,
-        seconds=kept.seconds,
-        finish=kept.finish,
-    )
