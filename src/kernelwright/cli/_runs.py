@@ -17,10 +17,11 @@ from kernelwright.archive import Archive, Entry
 from kernelwright.cli._failure import UsageError, write_text
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
+from kernelwright.config import brief, stored
 from kernelwright.store import Records, Run
 
 HELP = "List the searches that a store holds."
-SHOW_HELP = "Show what a search has found, cell by cell, and why candidates failed."
+SHOW_HELP = "Show what a search has found, cell by cell, why candidates failed, and its configuration."
 BEST_HELP = "Print the best kernel that a search has found."
 
 
@@ -53,6 +54,8 @@ def show(name: RunArgument, store: StoreOption = STORE) -> None:
         statuses = Counter(judged.status for judged in records.verdicts(one.id))
     console.print(f"[bold]{escape(one.id)}[/] {one.state} {escape(one.reason)}", soft_wrap=True)
     console.print("  " + ", ".join(f"{number} {status}" for status, number in statuses.most_common()))
+    for line in brief(stored(one.settings)) if one.settings.get("config") else []:
+        console.print(f"  {escape(line)}", soft_wrap=True)
     table = Table(box=box.SIMPLE, pad_edge=False)
     for heading in ("memory", "algorithm", "coordination", "over eager", "kernel"):
         table.add_column(heading)

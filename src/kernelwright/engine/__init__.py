@@ -8,7 +8,8 @@ with Store("runs.db") as store:
 from kernelwright.engine._budget import Budget, Forecast, forecast
 from kernelwright.engine._conductor import RunError
 from kernelwright.engine._methods import METHODS
-from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
+from kernelwright.engine._names import check_name
+from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, resume
 from kernelwright.engine._stop import StopRules
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "Plan",
     "RunError",
     "StopRules",
+    "check_name",
+    "family",
     "forecast",
     "optimize",
     "resume",

@@ -26,7 +26,19 @@ from kernelwright.engine._verdicts import entry_of, promise_of, roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply, Request, parse
-from kernelwright.store import Answered, Asked, Birth, Candidate, Event, Genome, Judged, Move, Outcome, Store
+from kernelwright.store import (
+    Answered,
+    Asked,
+    Birth,
+    Candidate,
+    Event,
+    Genome,
+    Judged,
+    Move,
+    Outcome,
+    Store,
+    StoreError,
+)
 from kernelwright.tasks import Task
 
 LANES = 4
@@ -35,6 +47,8 @@ LANES = 4
 WAITING_PER_LANE = 2
 PATIENCE_SECONDS = 0.05
 MOST_FAULTS = 3
+# So many answers in a row with nothing new in them end the run: who goes on paying for silence finds nothing.
+MOST_IN_VAIN = 30
 REWRITE = "rewrite"
 # What is told to an archive about a candidate that was judged for the first time.
 EVALUATIONS = ("offer", "failed")
@@ -103,6 +117,7 @@ class Conductor:
         self._faults = 0
         self._since_best = 0
         self._dry = ""
+        self._in_vain = 0
 
     # The loop
 
@@ -203,6 +218,8 @@ class Conductor:
             self._inbox.put((request, reply))
         except ProposerError as error:
             self._inbox.put((request, error))
+        except StoreError as error:
+            self._inbox.put((request, ProposerError(error.what, error.fix)))
         except Exception as error:
             self._inbox.put((request, ProposerError(f"{type(error).__name__}: {error}")))
 
@@ -233,6 +250,7 @@ class Conductor:
             with self._store.together():
                 self._store.drop_request(self._run, request.id, answer.problem)
                 self._note("unusable", request=request.id, why=answer.problem)
+            self._count_in_vain(answer.problem)
             return
         name = source_hash(answer.source)
         backend = backends.detect(answer.source)
@@ -245,6 +263,21 @@ class Conductor:
                 self._learn(name, answer.source, verdict, self._births_of(name)[-1:])
         if verdict is None:
             self._submit(name, answer.source)
+        if len(self._births_of(name)) > 1:
+            self._count_in_vain("the answer is a kernel of this run")
+        else:
+            self._in_vain = 0
+
+    def _count_in_vain(self, problem: str) -> None:
+        """Who has nothing new to say is not asked for ever: the run ends with what it has."""
+        self._in_vain += 1
+        if self._in_vain < MOST_IN_VAIN:
+            return
+        told = f"the last {self._in_vain} answers held no new kernel; the last one: {problem}"
+        if self.archive.best is None:
+            fix = "look at the model and its limits (--set model.max_tokens=...), or name another with --model"
+            raise RunError(told, fix)
+        self._dry = told
 
     def _birth(self, candidate: str, draft: Draft) -> Birth:
         came_of = draft.came_of

@@ -5,11 +5,11 @@ All keep the same archive, so that they differ in nothing but the choice.
 
 from __future__ import annotations
 
-import difflib
 import random
 from collections.abc import Callable, Sequence
 
 from kernelwright.archive import WITHIN, Archive, Choice, Entry, Repair, Selector
+from kernelwright.engine._names import check_name
 
 Step = Choice | Repair | None
 Method = Callable[[Archive, random.Random, Sequence[Choice | Repair]], Step]
@@ -67,10 +67,7 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 def method(name: str, *, without: Sequence[str] = ()) -> Method:
     """The method of this name; `without` gradients, map-elites chooses by rank alone."""
-    if name not in METHODS:
-        near = difflib.get_close_matches(name, METHODS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValueError(f"there is no search {name!r}{hint} Known: {', '.join(METHODS)}")
+    check_name("search", name, METHODS)
     if name == "map-elites" and "gradients" in without:
         return map_elites("fitness")
     return METHODS[name]()

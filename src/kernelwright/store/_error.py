@@ -34,6 +34,10 @@ class StoreError(Exception):
         return f"{self.what}\n  fix: {self.fix}" if self.fix else self.what
 
 
+class FullDiskError(StoreError):
+    """There is no room left."""
+
+
 @contextmanager
 def told(place: Path) -> Iterator[None]:
     """What the database refuses, as a sentence about this store."""
@@ -55,4 +59,5 @@ def placed(place: Path) -> Iterator[None]:
 def _translated(place: Path, error: DBAPIError) -> StoreError:
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     what, fix = SENTENCES.get(code, (f"failed: {error.orig}", ""))
-    return StoreError(f"{place} {what}", fix)
+    kind = FullDiskError if code == FULL else StoreError
+    return kind(f"{place} {what}", fix)
