@@ -9,6 +9,7 @@ The same as the command, by the same names. Loaded when it is first used.
 from __future__ import annotations
 
 import math
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
@@ -155,7 +156,8 @@ def _opened(
             yield Means(store=records, proposer=writer, fleet=court, tell=ear, stop=stop)
     except BaseException as error:
         if ear.run:
-            error.add_note(f"go on with: kernelwright resume {ear.run} --store {store}")
+            again = shlex.join(["kernelwright", "resume", ear.run, "--store", str(store)])
+            error.add_note(f"go on with: {again}")
         raise
 
 

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -281,6 +282,27 @@ def test_a_long_reply_that_is_no_kernel_is_kept_and_said(search, store: Path) ->
     assert replies(store) == texts
 
 
+def test_a_giant_letter_is_named_and_can_be_answered_again(invoke: Invoke, store: Path, tmp_path: Path) -> None:
+    mail, done = tmp_path / "mail", threading.Event()
+
+    def answer_at_length() -> None:
+        while not done.wait(0.01):
+            for letter in mail.glob("*.request.md"):
+                with letter.with_name(letter.name.replace(".request.", ".answer.")).open("ab") as file:
+                    file.truncate(100 << 20)
+
+    answering = threading.Thread(target=answer_at_length, daemon=True)
+    answering.start()
+    asked = ["--model", f"mailbox/{mail}", "--evaluations", "1", "--in-flight", "1"]
+    result = invoke("optimize", TASK, *asked, "--store", store)
+    done.set()
+    answering.join()
+    (given,) = mail.glob("*.answer.md")
+    assert f"{given}: the answer is larger than 4000000 bytes" in headline(result)
+    given.write_text(answers(1.5)[0] + "\n<!-- end of answer -->\n")
+    goes_on(invoke, resume_words(result))
+
+
 def test_a_run_that_is_interrupted_says_how_to_go_on(
     invoke: Invoke, search, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,7 +316,8 @@ def test_a_run_that_is_interrupted_says_how_to_go_on(
         with monkeypatch.context() as patch:
             patch.setattr("kernelwright.cli._search.open_fleet", lambda address: Interrupted())
             result = search(endpoint.url, "--evaluations", "2")
-        assert "interrupted; every reply and verdict so far is kept" in headline(result)
+        assert "interrupted" in headline(result).lower()
+        assert "every reply and verdict so far is kept" in headline(result)
         goes_on(invoke, resume_words(result))
     assert len(replies(store)) == 2
 
@@ -429,7 +452,7 @@ def test_a_mailbox_that_cannot_be_written_is_found_out_before_anything_is_begun(
     assert "can be written to" in said
 
 
-def test_files_that_may_not_grow_lose_nothing(tmp_path: Path) -> None:
+def test_files_that_may_not_grow_keep_what_they_hold(tmp_path: Path) -> None:
     """A limit on the size of files, as batch systems set it."""
     program = f"""
         import resource, sys

@@ -175,3 +175,9 @@ def test_how_a_model_is_asked_reaches_who_asks() -> None:
     ).model
     assert (model.settings().seconds, model.settings().max_tokens) == (5, 100)
     assert model.limits().tries == 1
+
+
+def test_a_password_in_an_address_is_used_and_not_kept() -> None:
+    made = configured(base_url="http://me:secret@host:8000/v1?a=b")
+    assert made.model.base_url == "http://me:secret@host:8000/v1?a=b"
+    assert stored(made.plan().to_json()).model.base_url == "http://host:8000/v1?a=b"

@@ -21,28 +21,28 @@ from kernelwright.cli._search import (
     sentences,
 )
 from kernelwright.cli._suites import SuiteDirOption
-from kernelwright.config import Configuration, configured, to_toml
+from kernelwright.config import BASELINE, Configuration, configured, to_toml
 from kernelwright.engine import MECHANISMS, METHODS, optimize
 from kernelwright.fleet import HERE
-from kernelwright.judge import Judge
+from kernelwright.judge import BASELINES, Judge
 from kernelwright.tasks import Task, load_task
 
 HELP = "Search for a faster kernel. Exit 0 found, 1 nothing was accepted, 2 could not search."
 
 
 def _default(value: object) -> str:
-    return f" [default: {value}]"
+    return f"; {value} if not said."
 
 
 def run(
     task: TaskArgument,
     model: ModelOption = None,
     backend: Annotated[
-        str | None, typer.Option(help="The language to write in." + _default(DEFAULTS.search.backend))
+        str | None, typer.Option(help="The language to write in" + _default(DEFAULTS.search.backend))
     ] = None,
     evaluations: Annotated[
         int | None,
-        typer.Option(help="How many candidates to judge at most." + _default(DEFAULTS.budget.evaluations)),
+        typer.Option(help="How many candidates to judge at most" + _default(DEFAULTS.budget.evaluations)),
     ] = None,
     tokens: Annotated[int | None, typer.Option(help="How many tokens to spend at most.")] = None,
     dollars: Annotated[float | None, typer.Option(help="How much money to spend at most.")] = None,
@@ -53,16 +53,20 @@ def run(
     plateau: Annotated[int | None, typer.Option(help="Enough: so many evaluations with nothing better.")] = None,
     search: Annotated[
         str | None,
-        typer.Option(help=f"How to search: {', '.join(METHODS)}." + _default(DEFAULTS.search.method)),
+        typer.Option(help=f"How to search: {', '.join(METHODS)}" + _default(DEFAULTS.search.method)),
     ] = None,
     without: Annotated[
         str | None, typer.Option(help=f"What to leave out, comma-separated: {', '.join(MECHANISMS)}.")
     ] = None,
     in_flight: Annotated[
         int | None,
-        typer.Option(help="How many requests may be under way at once." + _default(DEFAULTS.search.in_flight)),
+        typer.Option(help="How many requests may be under way at once" + _default(DEFAULTS.search.in_flight)),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of every choice." + _default(DEFAULTS.search.seed))] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of every choice" + _default(DEFAULTS.search.seed))] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help=f"What to time against, comma-separated: {', '.join(BASELINES)}" + _default(BASELINE)),
+    ] = None,
     pairs: SettingOption = None,
     config_file: ConfigOption = None,
     print_config: Annotated[
@@ -84,7 +88,7 @@ def run(
             base_url=base_url,
             backend=backend,
             search=search,
-            without=None if without is None else [name for name in without.split(",") if name],
+            without=_names(without),
             in_flight=in_flight,
             seed=seed,
             evaluations=evaluations,
@@ -95,6 +99,7 @@ def run(
             target=target,
             roof=roof,
             plateau=plateau,
+            baselines=_names(baseline),
             limits=changed_limits(limit or []),
             fleet=fleet,
             constants=constants,
@@ -104,6 +109,10 @@ def run(
         typer.echo(to_toml(configuration), nl=False)
         return
     _search(task, configuration, store, suite_dir)
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None) -> None:

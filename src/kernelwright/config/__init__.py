@@ -8,6 +8,7 @@ Knows names, types and who said what. What the values mean is checked by those w
 """
 
 from kernelwright.config._configuration import (
+    BASELINE,
     BudgetSection,
     Configuration,
     FleetSection,
@@ -23,6 +24,7 @@ from kernelwright.config._spoken import spoken
 from kernelwright.config._toml import brief, to_toml
 
 __all__ = [
+    "BASELINE",
     "BudgetSection",
     "ConfigError",
     "Configuration",

@@ -6,6 +6,7 @@ A section that stands for a value makes it when it is checked: what a budget may
 from __future__ import annotations
 
 from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -30,6 +31,11 @@ WholeAbove = Annotated[int, Field(gt=0)]
 
 def _seconds(minutes: float | None) -> float | None:
     return None if minutes is None else minutes * SECONDS_A_MINUTE
+
+
+def _public(url: str | None) -> str | None:
+    parts = urlsplit(url or "")
+    return url and parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 class Section(BaseModel):
@@ -172,6 +178,12 @@ class Configuration(Section):
     fleet: FleetSection = FleetSection()
     task: TaskSection = TaskSection()
 
+    def to_json(self) -> dict[str, Any]:
+        """What is kept with a run, which others may see: without a password in an address."""
+        told = self.model_dump()
+        told["model"]["base_url"] = _public(self.model.base_url)
+        return told
+
     def plan(self) -> Plan:
         """What the engine needs of it; the whole goes along, for who shows or resumes the run."""
         return Plan(
@@ -179,6 +191,6 @@ class Configuration(Section):
             rules=self.stop.rules(),
             baselines=tuple(self.judge.baselines),
             limits=self.judge.whole_limits(),
-            config=self.model_dump(),
+            config=self.to_json(),
             **self.search.parts(),
         )

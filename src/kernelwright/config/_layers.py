@@ -33,20 +33,17 @@ class Options(TypedDict, total=False):
     target: float | None
     roof: float | None
     plateau: int | None
+    baselines: list[str] | None
     limits: dict[str, float] | None
     constants: Mapping[str, Any] | None
     fit: bool | None
 
 
-# Where the short names live, for those that live elsewhere than their own name says.
-SECTION_OF = {
+# Where those live whose key is another; the other options are called as their keys are.
+KEYS = {
     "model": ("model", "name"),
-    "base_url": ("model", "base_url"),
     "search": ("search", "method"),
-    "limits": ("judge", "limits"),
     "fleet": ("fleet", "address"),
-    "constants": ("task", "constants"),
-    "fit": ("task", "fit"),
 }
 
 
@@ -122,8 +119,8 @@ def _said(settings: Mapping[str, Any], means: Mapping[str, Any], options: Mappin
 
 
 def _key(option: str) -> Key:
-    if option in SECTION_OF:
-        return SECTION_OF[option]
+    if option in KEYS:
+        return KEYS[option]
     sections = Configuration().model_dump()
     return next((section, option) for section, keys in sections.items() if option in keys)
 

@@ -21,6 +21,7 @@ from kernelwright.archive import Archive, Choice, Entry, Repair, choice_from_jso
 from kernelwright.engine._author import Author, Draft, Known
 from kernelwright.engine._budget import Budget, exhausted, room_for
 from kernelwright.engine._methods import Method
+from kernelwright.engine._patience import Patience
 from kernelwright.engine._stop import Standing, StopRules, reason_to_stop
 from kernelwright.engine._verdicts import entry_of, promise_of, roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
@@ -47,8 +48,6 @@ LANES = 4
 WAITING_PER_LANE = 2
 PATIENCE_SECONDS = 0.05
 MOST_FAULTS = 3
-# So many answers in a row with nothing new in them end the run: who goes on paying for silence finds nothing.
-MOST_IN_VAIN = 30
 REWRITE = "rewrite"
 # What is told to an archive about a candidate that was judged for the first time.
 EVALUATIONS = ("offer", "failed")
@@ -117,7 +116,7 @@ class Conductor:
         self._faults = 0
         self._since_best = 0
         self._dry = ""
-        self._in_vain = 0
+        self._patience = Patience()
 
     # The loop
 
@@ -250,7 +249,7 @@ class Conductor:
             with self._store.together():
                 self._store.drop_request(self._run, request.id, answer.problem)
                 self._note("unusable", request=request.id, why=answer.problem)
-            self._count_in_vain(answer.problem)
+            self._lose_patience(answer.problem)
             return
         name = source_hash(answer.source)
         backend = backends.detect(answer.source)
@@ -264,20 +263,17 @@ class Conductor:
         if verdict is None:
             self._submit(name, answer.source)
         if len(self._births_of(name)) > 1:
-            self._count_in_vain("the answer is a kernel of this run")
+            self._lose_patience("the answer is a kernel of this run")
         else:
-            self._in_vain = 0
+            self._patience.rewarded()
 
-    def _count_in_vain(self, problem: str) -> None:
+    def _lose_patience(self, problem: str) -> None:
         """Who has nothing new to say is not asked for ever: the run ends with what it has."""
-        self._in_vain += 1
-        if self._in_vain < MOST_IN_VAIN:
-            return
-        told = f"the last {self._in_vain} answers held no new kernel; the last one: {problem}"
-        if self.archive.best is None:
+        told = self._patience.tried(problem)
+        if told and self.archive.best is None:
             fix = "look at the model and its limits (--set model.max_tokens=...), or name another with --model"
             raise RunError(told, fix)
-        self._dry = told
+        self._dry = told or self._dry
 
     def _birth(self, candidate: str, draft: Draft) -> Birth:
         came_of = draft.came_of

@@ -34,8 +34,8 @@ class StoreError(Exception):
         return f"{self.what}\n  fix: {self.fix}" if self.fix else self.what
 
 
-class FullDiskError(StoreError):
-    """There is no room left."""
+class DiskError(StoreError):
+    """The disk refuses: it is full, a quota is used up, or it fails."""
 
 
 @contextmanager
@@ -59,5 +59,5 @@ def placed(place: Path) -> Iterator[None]:
 def _translated(place: Path, error: DBAPIError) -> StoreError:
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     what, fix = SENTENCES.get(code, (f"failed: {error.orig}", ""))
-    kind = FullDiskError if code == FULL else StoreError
+    kind = DiskError if code in (FULL, IO) else StoreError
     return kind(f"{place} {what}", fix)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Table, Update, bindparam, func, insert, selec
 
 from kernelwright.store import _connect, _schema
 from kernelwright.store import _tables as tables
-from kernelwright.store._error import FullDiskError, StoreError, placed, told
+from kernelwright.store._error import DiskError, StoreError, placed, told
 from kernelwright.store._lock import Lock, Owner
 from kernelwright.store._read import Condition, Records
 from kernelwright.store._records import (
@@ -139,11 +139,11 @@ class Store(Records):
     def keep_reply(self, reply: Answered) -> None:
         """Before it is used. A second reply to one request was paid for as well, and is kept.
 
-        When the disk is full it is kept in the room that was reserved for it; that there is none is said all the same.
+        When the disk is full it is kept in the room that was reserved for it; the error is raised all the same.
         """
         try:
             self._add_reply(reply)
-        except FullDiskError:
+        except DiskError:
             if self._reserve.give_up():
                 self._add_reply(reply)
             raise
