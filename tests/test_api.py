@@ -17,7 +17,7 @@ from kernelwright.propose import ProposerError
 from kernelwright.store import Records
 from kernelwright.tasks import load_task
 from tests.cli.court import Court
-from tests.engine.world import Writer, climbing, speed_of
+from tests.engine.world import Writer, climbing, kernel, speed_of
 from tests.judge.texts import RELU, TASKS, relu
 
 TASK = TASKS / "relu.py"
@@ -79,7 +79,7 @@ def test_a_loaded_task_a_file_and_settings_are_heard() -> None:
 
 
 def test_nothing_accepted_is_no_kernel_and_no_speedup() -> None:
-    wrong = Writer(lambda request, rng: climbing(request, rng).replace("= ", "= -").replace("= --", "= -"))
+    wrong = Writer(lambda request, rng: kernel(-1.0, request.id))
     found = kernelwright.optimize(TASK, model=wrong, fleet=Court(), evaluations=1, in_flight=1)
     assert (found.source, found.speedup) == (None, None)
 

@@ -41,11 +41,15 @@ def lines(text: str, *genomes: Genome) -> list[str]:
     return found
 
 
+def depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def test_a_family_is_listed_as_a_tree_with_what_each_is_worth(invoke: Invoke, store: Path) -> None:
     out = invoke("prompts", "list", "--store", store).output
     first, second, third = lines(out, SEED, CHILD, GRANDCHILD)
     assert "(seed)" in first
-    assert [len(line) - len(line.lstrip()) for line in (first, second, third)] == [0, 2, 4]
+    assert [depth(line) - depth(first) for line in (first, second, third)] == [0, 2, 4]
     assert first.split()[2:4] == ["3", "1"]
     assert second.split()[1:3] == ["1", "0"]
     ratio, low, high = (float(word.strip("x[],")) for word in second.split()[3:6])
@@ -109,6 +113,6 @@ def test_advice_from_another_versions_seed_stands_at_the_left_and_has_nothing_to
     orphan = Genome(backend="cpp", philosophy="a", strategies="b", pitfalls="c", analysis="d", parent="0" * 64)
     with Store(store) as records:
         records.keep_genome(kept(orphan, orphan.parent))
-    (line,) = lines(invoke("prompts", "list", "--store", store).output, orphan)
-    assert line.startswith(orphan.hash[:10])
+    root, line = lines(invoke("prompts", "list", "--store", store).output, SEED, orphan)
+    assert depth(line) == depth(root)
     cannot_judge("prompts", "diff", orphan.hash, "--store", store, names=["parent is not here"], fix="prompts diff")

@@ -270,7 +270,7 @@ class Conductor:
     def _lose_patience(self, problem: str) -> None:
         """Who has nothing new to say is not asked for ever: the run ends with what it has."""
         told = self._patience.tried(problem)
-        if told and self.archive.best is None:
+        if told and self.archive.best is None and not self._judging:
             fix = "look at the model and its limits (--set model.max_tokens=...), or name another with --model"
             raise RunError(told, fix)
         self._dry = told or self._dry
