@@ -91,7 +91,7 @@ def test_everything_that_is_wrong_is_said_at_once(file) -> None:
 
 def test_the_file_is_not_blamed_for_what_others_say(file) -> None:
     with pytest.raises(ConfigError) as caught:
-        configured(file=file(BUDGET), settings={"stop.plateau": "long"})
+        configured(file=file(BUDGET + "[stop]\nplateau = 3\n"), settings={"stop.plateau": "long"})
     assert "search.toml" not in caught.value.what
 
 

@@ -132,5 +132,5 @@ def _changes(before: Genome, after: Genome) -> Iterator[str]:
     """Region by region, as `diff -u` writes it."""
     for region in REGIONS:
         old, new = (genome.regions[region].splitlines() for genome in (before, after))
-        names = (f"{genome.hash[:LETTERS]}/{region}" for genome in (before, after))
-        yield from difflib.unified_diff(old, new, *names, lineterm="")
+        was, now = (f"{genome.hash[:LETTERS]}/{region}" for genome in (before, after))
+        yield from difflib.unified_diff(old, new, was, now, lineterm="")
