@@ -10,12 +10,14 @@ from kernelwright import __version__
 from kernelwright.cli import (
     _bench,
     _best,
+    _config,
     _demo,
     _doctor,
     _eval,
     _init,
     _optimize,
     _profile,
+    _prompts,
     _replay,
     _resume,
     _runs,
@@ -44,6 +46,7 @@ app.command("replay", help=_replay.HELP)(guarded(_replay.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
 app.command("best", help=_best.HELP)(guarded(_best.run))
+app.command("config", help=_config.HELP)(guarded(_config.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))
@@ -53,6 +56,12 @@ suites.callback(invoke_without_command=True)(guarded(_suites.run))
 suites.command("audit", help=_suites_audit.HELP)(guarded(_suites_audit.run))
 suites.command("quality", help=_suites_quality.HELP)(guarded(_suites_quality.run))
 app.add_typer(suites, name="suites", help=_suites.HELP)
+
+prompts = typer.Typer(pretty_exceptions_enable=False)
+prompts.command("list", help=_prompts.LIST_HELP)(guarded(_prompts.list_all))
+prompts.command("show", help=_prompts.SHOW_HELP)(guarded(_prompts.show))
+prompts.command("diff", help=_prompts.DIFF_HELP)(guarded(_prompts.diff))
+app.add_typer(prompts, name="prompts", help=_prompts.HELP, no_args_is_help=True)
 
 worker = typer.Typer(pretty_exceptions_enable=False)
 worker.command("spool", help=_worker.SPOOL_HELP)(guarded(_worker.run))

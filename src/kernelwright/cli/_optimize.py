@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from kernelwright.cli._eval import (
-    BaselineOption,
-    LimitOption,
-    SetOption,
-    TaskArgument,
-    baselines_from,
-    changed_limits,
-    fitted,
-)
-from kernelwright.cli._failure import assignments
+from kernelwright.cli._config import DEFAULTS, ConfigOption, SettingOption, settings_from
+from kernelwright.cli._eval import LimitOption, TaskArgument, changed_limits, check_backend, fitted
 from kernelwright.cli._search import (
     STORE,
     BaseUrlOption,
@@ -28,20 +21,29 @@ from kernelwright.cli._search import (
     sentences,
 )
 from kernelwright.cli._suites import SuiteDirOption
-from kernelwright.engine import MECHANISMS, METHODS, Budget, Plan, StopRules, optimize
-from kernelwright.judge import Judge
-from kernelwright.tasks import load_task
+from kernelwright.config import BASELINE, Configuration, configured, to_toml
+from kernelwright.engine import MECHANISMS, METHODS, optimize
+from kernelwright.fleet import HERE
+from kernelwright.judge import BASELINES, Judge
+from kernelwright.tasks import Task, load_task
 
 HELP = "Search for a faster kernel. Exit 0 found, 1 nothing was accepted, 2 could not search."
-EVALUATIONS = 40
-SECONDS_A_MINUTE = 60
+
+
+def _default(value: object) -> str:
+    return f"; {value} if not said."
 
 
 def run(
     task: TaskArgument,
-    model: ModelOption,
-    backend: Annotated[str, typer.Option(help="The language to write in.")] = "cpp",
-    evaluations: Annotated[int, typer.Option(help="How many candidates to judge at most.")] = EVALUATIONS,
+    model: ModelOption = None,
+    backend: Annotated[
+        str | None, typer.Option(help="The language to write in" + _default(DEFAULTS.search.backend))
+    ] = None,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(help="How many candidates to judge at most" + _default(DEFAULTS.budget.evaluations)),
+    ] = None,
     tokens: Annotated[int | None, typer.Option(help="How many tokens to spend at most.")] = None,
     dollars: Annotated[float | None, typer.Option(help="How much money to spend at most.")] = None,
     minutes: Annotated[float | None, typer.Option(help="How long to go on at most.")] = None,
@@ -49,47 +51,84 @@ def run(
     target: Annotated[float | None, typer.Option(help="Enough: a speedup over eager that is certain.")] = None,
     roof: Annotated[float | None, typer.Option(help="Enough: this share of what the hardware can do.")] = None,
     plateau: Annotated[int | None, typer.Option(help="Enough: so many evaluations with nothing better.")] = None,
-    search: Annotated[str, typer.Option(help=f"How to search: {', '.join(METHODS)}.")] = "map-elites",
-    without: Annotated[str, typer.Option(help=f"What to leave out, comma-separated: {', '.join(MECHANISMS)}.")] = "",
-    in_flight: Annotated[int, typer.Option(help="How many requests may be under way at once.")] = 4,
-    seed: Annotated[int, typer.Option(help="Seed of every choice.")] = 0,
-    baseline: BaselineOption = "eager",
-    constants: SetOption = None,
+    search: Annotated[
+        str | None,
+        typer.Option(help=f"How to search: {', '.join(METHODS)}" + _default(DEFAULTS.search.method)),
+    ] = None,
+    without: Annotated[
+        str | None, typer.Option(help=f"What to leave out, comma-separated: {', '.join(MECHANISMS)}.")
+    ] = None,
+    in_flight: Annotated[
+        int | None,
+        typer.Option(help="How many requests may be under way at once" + _default(DEFAULTS.search.in_flight)),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of every choice" + _default(DEFAULTS.search.seed))] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help=f"What to time against, comma-separated: {', '.join(BASELINES)}" + _default(BASELINE)),
+    ] = None,
+    pairs: SettingOption = None,
+    config_file: ConfigOption = None,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print the configuration that would be used, and do nothing.")
+    ] = False,
     fit_machine: Annotated[bool, typer.Option("--fit", help="Shrink the task to this machine first.")] = False,
     limit: LimitOption = None,
     base_url: BaseUrlOption = None,
-    fleet: FleetOption = "here",
+    fleet: FleetOption = None,
     store: StoreOption = STORE,
     suite_dir: SuiteDirOption = None,
 ) -> None:
-    described = load_task(task, constants=assignments(constants or [], "--set"), suite_dir=suite_dir)
-    console = Console(highlight=False)
+    settings, constants = settings_from(pairs)
     with sentences():
-        budget = Budget(
+        configuration = configured(
+            file=config_file,
+            settings=settings,
+            model=model,
+            base_url=base_url,
+            backend=backend,
+            search=search,
+            without=_names(without),
+            in_flight=in_flight,
+            seed=seed,
             evaluations=evaluations,
             tokens=tokens,
             dollars=dollars,
-            wall_seconds=_seconds(minutes),
-            judge_seconds=_seconds(judge_minutes),
-        )
-        plan = Plan(
-            backend=backend,
-            budget=budget,
-            rules=StopRules(target=target, roof_share=roof, plateau=plateau),
-            search=search,
-            without=tuple(filter(None, without.split(","))),
-            lanes=in_flight,
-            seed=seed,
-            baselines=baselines_from(baseline),
+            minutes=minutes,
+            judge_minutes=judge_minutes,
+            target=target,
+            roof=roof,
+            plateau=plateau,
+            baselines=_names(baseline),
             limits=changed_limits(limit or []),
+            fleet=fleet,
+            constants=constants,
+            fit=fit_machine or None,
         )
-        if fit_machine:
-            with Judge() as judge:
-                described = fitted(judge, described, console)
-        with means(model, base_url, fleet, store, console, seed) as made:
-            found = optimize(described, plan, made)
+    if print_config:
+        typer.echo(to_toml(configuration), nl=False)
+        return
+    _search(task, configuration, store, suite_dir)
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None) -> None:
+    described = load_task(task, constants=configuration.task.constants, suite_dir=suite_dir)
+    console = Console(highlight=False)
+    asked, seed, fleet = configuration.model, configuration.search.seed, configuration.fleet.address
+    if fleet == HERE:
+        check_backend(configuration.search.backend)
+    with sentences(), means(asked.who(), asked.base_url, fleet, store, console, seed, asked) as made:
+        described = _fitted(described, configuration, console)
+        found = optimize(described, configuration.plan(), made)
     conclude(console, found, store)
 
 
-def _seconds(minutes: float | None) -> float | None:
-    return None if minutes is None else minutes * SECONDS_A_MINUTE
+def _fitted(task: Task, configuration: Configuration, console: Console) -> Task:
+    if not configuration.task.fit:
+        return task
+    with Judge() as judge:
+        return fitted(judge, task, console)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from kernelwright.cli._config import settings_from
+from kernelwright.cli._failure import UsageError
 from kernelwright.cli._search import (
     STORE,
     BaseUrlOption,
@@ -17,20 +20,49 @@ from kernelwright.cli._search import (
     means,
     sentences,
 )
+from kernelwright.config import Configuration, configured, stored
 from kernelwright.engine import resume
+from kernelwright.store import Records, Store
 
-HELP = "Go on with a search that was interrupted. Exit codes as for optimize."
+HELP = "Go on with a search that was interrupted, with the same model or another. Exit codes as for optimize."
+# What may be another in each sitting; the rest was settled when the run began.
+OPEN = ("model", "fleet")
+
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, or how it begins.")]
+PairsOption = Annotated[
+    list[str] | None, typer.Option("--set", help="model.KEY=VALUE or fleet.KEY=VALUE; as before if not said.")
+]
 
 
 def run(
     name: RunArgument,
-    model: ModelOption,
+    model: ModelOption = None,
     base_url: BaseUrlOption = None,
-    fleet: FleetOption = "here",
+    fleet: FleetOption = None,
+    pairs: PairsOption = None,
     store: StoreOption = STORE,
 ) -> None:
     console = Console(highlight=False)
-    with sentences(), means(model, base_url, fleet, store, console) as made:
-        found = resume(name, made)
+    settings = _open_settings(pairs)
+    with sentences():
+        before = _before(name, store)
+        now = configured(base=before, settings=settings, model=model, base_url=base_url, fleet=fleet)
+        asked, seed = now.model, now.search.seed
+        with means(asked.who(), asked.base_url, now.fleet.address, store, console, seed, asked) as made:
+            found = resume(name, made)
     conclude(console, found, store)
+
+
+def _before(name: str, store: Path) -> Configuration:
+    """Opened as one who writes, which brings an older store up to date; where there is none, none is made."""
+    with Store(store) if store.is_file() else Records(store) as records:
+        return stored(records.run(name).settings)
+
+
+def _open_settings(pairs: list[str] | None) -> dict[str, Any]:
+    settings, constants = settings_from(pairs)
+    for key in [*settings, *constants]:
+        if key.partition(".")[0] not in OPEN:
+            fix = f"begin another with `kernelwright optimize`; open are: {', '.join(f'{one}.*' for one in OPEN)}"
+            raise UsageError(f"--set {key}: this was settled when the run began", fix)
+    return settings

@@ -14,11 +14,12 @@ from rich.table import Table
 from kernelwright.archive import Entry
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
+from kernelwright.config import brief, stored
 from kernelwright.engine import FINAL, archive_of
 from kernelwright.store import Records, Run
 
 HELP = "List the searches that a store holds."
-SHOW_HELP = "Show what a search has found, cell by cell, and why candidates failed."
+SHOW_HELP = "Show what a search has found, cell by cell, why candidates failed, and its configuration."
 
 
 def run(store: StoreOption = STORE) -> None:
@@ -51,6 +52,8 @@ def show(name: RunArgument, store: StoreOption = STORE) -> None:
         statuses = Counter(judged.status for judged in records.verdicts(one.id))
     console.print(f"[bold]{escape(one.id)}[/] {one.state} {escape(one.reason)}", soft_wrap=True)
     console.print("  " + ", ".join(f"{number} {status}" for status, number in statuses.most_common()))
+    for line in brief(stored(one.settings)) if one.settings.get("config") else []:
+        console.print(f"  {escape(line)}", soft_wrap=True)
     table = Table(box=box.SIMPLE, pad_edge=False)
     for heading in ("memory", "algorithm", "coordination", "over eager", "kernel"):
         table.add_column(heading)

@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from kernelwright.cli._failure import UsageError
+from kernelwright.cli._leaving import resumable
+from kernelwright.config import ConfigError, ModelSection
 from kernelwright.engine import Found, Means, RunError
 from kernelwright.fleet import FleetError, open_fleet
 from kernelwright.prompts import PromptError
@@ -24,11 +26,12 @@ LETTERS = 10
 
 StoreOption = Annotated[Path, typer.Option("--store", help="Where runs are kept.")]
 ModelOption = Annotated[
-    str, typer.Option("--model", help="Who writes: openai/NAME, local/FILE.gguf, mailbox/DIR, script/DIR; A:2,B:1.")
+    str | None,
+    typer.Option("--model", help="Who writes: openai/NAME, local/FILE.gguf, mailbox/DIR, script/DIR; A:2,B:1."),
 ]
 BaseUrlOption = Annotated[str | None, typer.Option("--base-url", help="An endpoint that speaks OpenAI's protocol.")]
-FleetOption = Annotated[str, typer.Option("--fleet", help="Where candidates are judged: here, or spool/DIR.")]
-SPOKEN = (RunError, ProposerError, FleetError, StoreError, PromptError)
+FleetOption = Annotated[str | None, typer.Option("--fleet", help="Where kernels are judged: here, or spool/DIR.")]
+SPOKEN = (RunError, ProposerError, FleetError, StoreError, PromptError, ConfigError)
 
 
 @contextmanager
@@ -44,19 +47,20 @@ def sentences() -> Iterator[None]:
 
 @contextmanager
 def means(
-    model: str, base_url: str | None, fleet: str, store: Path, console: Console, seed: int = 0
+    model: str,
+    base_url: str | None,
+    fleet: str,
+    store: Path,
+    console: Console,
+    seed: int = 0,
+    asked: ModelSection | None = None,
 ) -> Iterator[Means]:
-    """What a run is made with; left in the middle, it says how to go on."""
-    stop, voice = threading.Event(), Voice(console)
-    writer = proposer(model, base_url=base_url, seed=seed, stop=stop)
-    with Store(store) as records, closing(open_fleet(fleet)) as judges:
-        try:
-            yield Means(store=records, proposer=writer, fleet=judges, tell=voice, stop=stop)
-        except KeyboardInterrupt as error:
-            if not voice.run:
-                raise
-            again = f"kernelwright resume {voice.run} --model {model} --fleet {fleet} --store {store}"
-            raise UsageError("interrupted; every reply and verdict so far is kept", again) from error
+    """What a run is made with; left in the middle, it says how to go on. `asked`: how the model is."""
+    stop, voice, asked = threading.Event(), Voice(console), asked or ModelSection()
+    writer = proposer(model, base_url=base_url, settings=asked.settings(), limits=asked.limits(), seed=seed, stop=stop)
+    left = resumable(voice, model=model, base_url=base_url, fleet=fleet, store=store)
+    with left, Store(store) as records, closing(open_fleet(fleet)) as judges:
+        yield Means(store=records, proposer=writer, fleet=judges, tell=voice, stop=stop)
 
 
 class Voice:

@@ -8,7 +8,8 @@ with Store("runs.db") as store:
 from kernelwright.engine._budget import Budget, Forecast, forecast
 from kernelwright.engine._finals import FINAL, Winner
 from kernelwright.engine._methods import METHODS
-from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
+from kernelwright.engine._names import check_name
+from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, resume
 from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, replay
 from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
@@ -27,6 +28,8 @@ __all__ = [
     "StopRules",
     "Winner",
     "archive_of",
+    "check_name",
+    "family",
     "forecast",
     "optimize",
     "recorded_replies",

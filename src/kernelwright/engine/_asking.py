@@ -12,7 +12,7 @@ from typing import Any
 from kernelwright.archive import Choice, Repair
 from kernelwright.engine._author import Draft
 from kernelwright.propose import Proposer, ProposerError, Reply, Request
-from kernelwright.store import Answered, Asked, Store
+from kernelwright.store import Answered, Asked, Store, StoreError
 
 Answer = Reply | ProposerError
 
@@ -63,6 +63,8 @@ class Asking:
             self._inbox.put((request, reply))
         except ProposerError as error:
             self._inbox.put((request, error))
+        except StoreError as error:
+            self._inbox.put((request, ProposerError(error.what, error.fix)))
         except Exception as error:
             self._inbox.put((request, ProposerError(f"{type(error).__name__}: {error}")))
 

@@ -24,6 +24,7 @@ from kernelwright.engine._finals import Finals, Winner
 from kernelwright.engine._learning import Learning
 from kernelwright.engine._methods import Method
 from kernelwright.engine._past import Past
+from kernelwright.engine._patience import Patience
 from kernelwright.engine._profiles import Profiles
 from kernelwright.engine._purse import Purse
 from kernelwright.engine._recovery import Recovery
@@ -40,8 +41,6 @@ from kernelwright.tasks import Task
 # With one lane everything goes one after the other, and a run can be repeated exactly.
 WAITING_PER_LANE = 2
 PATIENCE_SECONDS = 0.05
-# After so many answers in a row with nothing in them to judge, nobody goes on paying.
-MOST_IN_VAIN = 40
 REWRITE = "rewrite"
 
 
@@ -78,8 +77,8 @@ class Conductor:
         self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
         self._purse = Purse(store.spent(run))
         self._asked = 0
-        self._in_vain = 0
         self._dry = ""
+        self._patience = Patience()
 
     @property
     def archive(self) -> Archive:
@@ -198,7 +197,7 @@ class Conductor:
             with self._store.together():
                 self._store.drop_request(self._run, draft.request.id, answer.problem)
                 self._note("unusable", request=draft.request.id, why=answer.problem)
-            self._had_nothing_new()
+            self._lose_patience(answer.problem)
             return
         name = source_hash(answer.source)
         candidate = Candidate(hash=name, source=answer.source, backend=backends.detect(answer.source))
@@ -208,17 +207,21 @@ class Conductor:
             if verdict is not None:
                 self._learning.learn(name, answer.source, verdict, self._past.births(name)[-1:])
         if verdict is None:
-            self._in_vain = 0
             self._judge(name, answer.source)
         else:
-            self._had_nothing_new()
             self._contests.call()
+        if len(self._past.births(name)) > 1:
+            self._lose_patience("the answer is a kernel of this run")
+        else:
+            self._patience.rewarded()
 
-    def _had_nothing_new(self) -> None:
-        """A model that repeats itself or says nothing would be paid for ever: no evaluation is used up by it."""
-        self._in_vain += 1
-        if self._in_vain >= MOST_IN_VAIN:
-            self._dry = f"the last {self._in_vain} answers held nothing that was not judged before"
+    def _lose_patience(self, problem: str) -> None:
+        """Who has nothing new to say is not asked for ever: the run ends with what it has."""
+        told = self._patience.tried(problem)
+        if told and self.archive.best is None and not len(self._docket):
+            fix = "look at the model and its limits (--set model.max_tokens=...), or name another with --model"
+            raise RunError(told, fix)
+        self._dry = told or self._dry
 
     def _birth(self, candidate: str, draft: Draft) -> Birth:
         came_of = draft.came_of

@@ -5,12 +5,12 @@ All keep the same archive, so that they differ in nothing but the choice.
 
 from __future__ import annotations
 
-import difflib
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from kernelwright.archive import WITHIN, Archive, Choice, Entry, Repair, Selector
+from kernelwright.engine._names import check_name
 
 Step = Choice | Repair | None
 Pending = Sequence[Choice | Repair]
@@ -85,10 +85,7 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 def method(name: str, *, without: Sequence[str] = ()) -> Method:
     """The method of this name; `without` gradients, map-elites chooses by rank alone."""
-    if name not in METHODS:
-        near = difflib.get_close_matches(name, METHODS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValueError(f"there is no search {name!r}{hint} Known: {', '.join(METHODS)}")
+    check_name("search", name, METHODS)
     if name == "map-elites" and "gradients" in without:
         return map_elites("fitness")
     return METHODS[name]()

@@ -17,14 +17,16 @@ from kernelwright.engine._budget import Budget
 from kernelwright.engine._conductor import REWRITE, Conductor
 from kernelwright.engine._finals import Winner
 from kernelwright.engine._methods import method
+from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import StopRules
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, measured, seed
+from kernelwright.prompts import backends as advised
 from kernelwright.propose import Proposer, TakesUp
-from kernelwright.store import Run, State, Store
+from kernelwright.store import Records, Run, State, Store
 from kernelwright.tasks import Task
 
 # What can be left out, to see what it is worth.
@@ -36,7 +38,9 @@ PREFLIGHT_SECONDS = 600.0
 class Plan:
     """What a user asks for; kept with the run, so that resuming needs nothing but its name.
 
-    `baselines`: what the winner is measured against at the end; the search itself measures against eager.
+    Attributes:
+        baselines: What the winner is measured against at the end; the search itself measures against eager.
+        config: The whole configuration that it was made of; kept for who shows or resumes the run, not used here.
     """
 
     backend: str
@@ -48,11 +52,12 @@ class Plan:
     seed: int = 0
     baselines: tuple[str, ...] = ("eager",)
     limits: dict[str, float] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.without) - set(MECHANISMS))
-        if unknown:
-            raise ValueError(f"there is no mechanism {unknown[0]!r} to leave out; known: {', '.join(MECHANISMS)}")
+        check_name("backend", self.backend, advised())
+        for name in self.without:
+            check_name("mechanism", name, MECHANISMS)
         if self.lanes < 1:
             raise ValueError(f"{self.lanes} requests at once is none; give 1 or more")
         method(self.search)
@@ -189,7 +194,7 @@ def _author(run: Run, task: Task, plan: Plan, store: Store, recall: Callable[[st
     return author
 
 
-def family(store: Store, backend: str) -> Family:
+def family(store: Records, backend: str) -> Family:
     """All advice that runs have left for a backend, with what it has gained; the seed first."""
     kept = [Genome(backend=backend, **genome.regions, parent=genome.parent) for genome in store.genomes(backend)]
     genomes = [seed(backend), *kept]

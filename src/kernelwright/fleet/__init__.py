@@ -11,7 +11,7 @@ jobs and results; does not know who asks. Imports neither pydantic, typer, rich 
 """
 
 from kernelwright.fleet._error import FleetError
-from kernelwright.fleet._fleet import Fleet, open_fleet
+from kernelwright.fleet._fleet import HERE, Fleet, open_fleet
 from kernelwright.fleet._here import Here
 from kernelwright.fleet._job import Job, Kind, Result, judge_version
 from kernelwright.fleet._shift import judge_spool
@@ -19,6 +19,7 @@ from kernelwright.fleet._spool import Spool
 from kernelwright.fleet._work import Worker
 
 __all__ = [
+    "HERE",
     "Fleet",
     "FleetError",
     "Here",

@@ -11,6 +11,7 @@ from kernelwright.fleet._here import Here
 from kernelwright.fleet._job import Job, Result
 from kernelwright.fleet._spool import Spool
 
+HERE = "here"
 SPOOL = "spool/"
 
 
@@ -29,7 +30,7 @@ class Fleet(Protocol):
 
 def open_fleet(address: str) -> Fleet:
     """`here` or `spool/DIR`."""
-    if address == "here":
+    if address == HERE:
         return Here()
     if address.startswith(SPOOL) and len(address) > len(SPOOL):
         return Spool(Path(address.removeprefix(SPOOL)))

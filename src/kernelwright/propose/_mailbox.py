@@ -51,6 +51,8 @@ class Mailbox:
         self._patience = patience
         try:
             (folder / ANSWERED).mkdir(parents=True, exist_ok=True)
+            for place in (folder, folder / ANSWERED):
+                tempfile.TemporaryFile(dir=place).close()
         except OSError as fault:
             what = f"{folder}: cannot be used as a mailbox: {fault.strerror}."
             raise ProposerError(what, "Name a folder that can be written to.") from fault

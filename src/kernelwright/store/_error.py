@@ -34,6 +34,10 @@ class StoreError(Exception):
         return f"{self.what}\n  fix: {self.fix}" if self.fix else self.what
 
 
+class DiskError(StoreError):
+    """The disk refuses: it is full, a quota is used up, or it fails."""
+
+
 @contextmanager
 def told(place: Path) -> Iterator[None]:
     """What the database refuses, as a sentence about this store."""
@@ -55,4 +59,5 @@ def placed(place: Path) -> Iterator[None]:
 def _translated(place: Path, error: DBAPIError) -> StoreError:
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     what, fix = SENTENCES.get(code, (f"failed: {error.orig}", ""))
-    return StoreError(f"{place} {what}", fix)
+    kind = DiskError if code in (FULL, IO) else StoreError
+    return kind(f"{place} {what}", fix)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Table, Update, bindparam, func, insert, selec
 
 from kernelwright.store import _connect, _schema
 from kernelwright.store import _tables as tables
-from kernelwright.store._error import StoreError, placed, told
+from kernelwright.store._error import DiskError, StoreError, placed, told
 from kernelwright.store._lock import Lock, Owner
 from kernelwright.store._read import Condition, Records
 from kernelwright.store._records import (
@@ -30,6 +30,7 @@ from kernelwright.store._records import (
     State,
     Values,
 )
+from kernelwright.store._reserve import Reserve
 from kernelwright.store._rows import add
 
 INFRA = "INFRA"
@@ -52,11 +53,13 @@ class Store(Records):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(self.path)
         self.left_by: Owner | None = self._lock.left_by
+        self._reserve = Reserve(self.path)
         self._writer = _connect.writer(self.path)
         self._begin_reading()
         try:
             with self._writing() as connection:
                 _schema.bring_up_to_date(connection, self.path)
+            self._reserve.take()
         except BaseException:
             self.close()
             raise
@@ -67,6 +70,7 @@ class Store(Records):
     def close(self) -> None:
         super().close()
         self._writer.dispose()
+        self._reserve.give_up()
         self._lock.close()
 
     @contextmanager
@@ -133,7 +137,18 @@ class Store(Records):
             connection.execute(update(asked).where(asked.c.run == run, asked.c.id == request).values(dropped=why))
 
     def keep_reply(self, reply: Answered) -> None:
-        """Before it is used. A second reply to one request was paid for as well, and is kept."""
+        """Before it is used. A second reply to one request was paid for as well, and is kept.
+
+        When the disk is full it is kept in the room that was reserved for it; the error is raised all the same.
+        """
+        try:
+            self._add_reply(reply)
+        except DiskError:
+            if self._reserve.give_up():
+                self._add_reply(reply)
+            raise
+
+    def _add_reply(self, reply: Answered) -> None:
         with self._for(reply.run) as connection:
             add(connection, tables.replies, reply)
 

@@ -1,0 +1,196 @@
+"""The sections of a configuration, their keys and what they are if nobody says otherwise.
+
+A section that stands for a value makes it when it is checked: what a budget may be is the budget's to say.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from kernelwright.config._error import ConfigError
+from kernelwright.engine import Budget, Plan, StopRules, check_name
+from kernelwright.judge import BASELINES, limit_names
+from kernelwright.propose import Limits, Settings
+
+# TOML has no word for what is not set.
+NONE = "none"
+SECONDS_A_MINUTE = 60
+BASELINE = "eager"
+_ASKED, _PRESSED = Settings(), Limits()
+
+_or_none = BeforeValidator(lambda value: None if value == NONE else value)
+Text = Annotated[str | None, _or_none]
+Whole = Annotated[int | None, _or_none]
+Number = Annotated[float | None, _or_none]
+Above = Annotated[float, Field(gt=0)]
+WholeAbove = Annotated[int, Field(gt=0)]
+
+
+def _seconds(minutes: float | None) -> float | None:
+    return None if minutes is None else minutes * SECONDS_A_MINUTE
+
+
+def _public(url: str | None) -> str | None:
+    parts = urlsplit(url or "")
+    return url and parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ModelSection(Section):
+    """Who writes, and how he is asked. Keys to endpoints are taken from the environment, never from here."""
+
+    name: Text = None
+    base_url: Text = None
+    seconds: Above = _ASKED.seconds
+    max_tokens: Annotated[WholeAbove | None, _or_none] = _ASKED.max_tokens
+    temperature: Annotated[Annotated[float, Field(ge=0)] | None, _or_none] = _ASKED.temperature
+    at_once: WholeAbove = _PRESSED.at_once
+    a_minute: Annotated[Above | None, _or_none] = _PRESSED.a_minute
+    tries: WholeAbove = _PRESSED.tries
+    longest_wait: Above = _PRESSED.longest_wait
+
+    def who(self) -> str:
+        """The name, which nobody can do without."""
+        if self.name is None:
+            fix = 'say --model openai/NAME, or put name = "openai/NAME" below [model]; docs/models.md says who can'
+            raise ConfigError("nobody is named to write the kernels", fix)
+        return self.name
+
+    def settings(self) -> Settings:
+        return Settings(seconds=self.seconds, max_tokens=self.max_tokens, temperature=self.temperature)
+
+    def limits(self) -> Limits:
+        return Limits(at_once=self.at_once, a_minute=self.a_minute, tries=self.tries, longest_wait=self.longest_wait)
+
+
+class SearchSection(Section):
+    """In which language, by which method, without what, how many at once, by which seed."""
+
+    backend: str = "cpp"
+    method: str = "map-elites"
+    without: list[str] = []
+    in_flight: int = 4
+    seed: int = 0
+
+    def parts(self) -> dict[str, Any]:
+        """As a plan calls them."""
+        return {
+            "backend": self.backend,
+            "search": self.method,
+            "without": tuple(self.without),
+            "lanes": self.in_flight,
+            "seed": self.seed,
+        }
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        Plan(budget=Budget(evaluations=1), **self.parts())
+        return self
+
+
+class BudgetSection(Section):
+    """The most that may be spent of each."""
+
+    evaluations: Whole = 40
+    tokens: Whole = None
+    dollars: Number = None
+    minutes: Number = None
+    judge_minutes: Number = None
+
+    def budget(self) -> Budget:
+        return Budget(
+            evaluations=self.evaluations,
+            tokens=self.tokens,
+            dollars=self.dollars,
+            wall_seconds=_seconds(self.minutes),
+            judge_seconds=_seconds(self.judge_minutes),
+        )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self.budget()
+        return self
+
+
+class StopSection(Section):
+    """When enough is found."""
+
+    target: Number = None
+    roof: Number = None
+    plateau: Whole = None
+
+    def rules(self) -> StopRules:
+        return StopRules(target=self.target, roof_share=self.roof, plateau=self.plateau)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self.rules()
+        return self
+
+
+class JudgeSection(Section):
+    """What candidates are timed against, and the limits of one judgement that differ from the usual ones."""
+
+    baselines: list[str] = [BASELINE]
+    limits: dict[str, Above] = {}
+
+    def whole_limits(self) -> dict[str, float]:
+        """Seconds may have a fraction; bytes have none."""
+        return {name: value if name.endswith("_s") else int(value) for name, value in self.limits.items()}
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        for names, known, what in ((self.limits, limit_names(), "limit"), (self.baselines, BASELINES, "baseline")):
+            for name in names:
+                check_name(what, name, known)
+        if BASELINE not in self.baselines:
+            raise ValueError(f"a search compares with {BASELINE}: leave it among the baselines")
+        return self
+
+
+class FleetSection(Section):
+    """Where candidates are judged: `here`, or `spool/DIR`."""
+
+    address: str = "here"
+
+
+class TaskSection(Section):
+    """Other values for the task's own constants, and whether it is shrunk to this machine first."""
+
+    constants: dict[str, str | int | float | bool] = {}
+    fit: bool = False
+
+
+class Configuration(Section):
+    """Everything that can be said about a search but its task."""
+
+    model: ModelSection = ModelSection()
+    search: SearchSection = SearchSection()
+    budget: BudgetSection = BudgetSection()
+    stop: StopSection = StopSection()
+    judge: JudgeSection = JudgeSection()
+    fleet: FleetSection = FleetSection()
+    task: TaskSection = TaskSection()
+
+    def to_json(self) -> dict[str, Any]:
+        """What is kept with a run, which others may see: without a password in an address."""
+        told = self.model_dump()
+        told["model"]["base_url"] = _public(self.model.base_url)
+        return told
+
+    def plan(self) -> Plan:
+        """What the engine needs of it; the whole goes along, for who shows or resumes the run."""
+        return Plan(
+            budget=self.budget.budget(),
+            rules=self.stop.rules(),
+            baselines=tuple(self.judge.baselines),
+            limits=self.judge.whole_limits(),
+            config=self.to_json(),
+            **self.search.parts(),
+        )
