@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from kernelwright.cli._eval import LimitOption, SetOption, TaskArgument, changed_limits, fitted
 from kernelwright.cli._failure import assignments
@@ -13,6 +12,7 @@ from kernelwright.cli._search import (
     STORE,
     BaseUrlOption,
     FleetOption,
+    JsonOption,
     ModelOption,
     StoreOption,
     conclude,
@@ -20,6 +20,7 @@ from kernelwright.cli._search import (
     sentences,
 )
 from kernelwright.cli._suites import SuiteDirOption
+from kernelwright.cli._voices import open_voice
 from kernelwright.engine import MECHANISMS, METHODS, Budget, Plan, StopRules, optimize
 from kernelwright.judge import Judge
 from kernelwright.tasks import load_task
@@ -52,9 +53,10 @@ def run(
     fleet: FleetOption = "here",
     store: StoreOption = STORE,
     suite_dir: SuiteDirOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     described = load_task(task, constants=assignments(constants or [], "--set"), suite_dir=suite_dir)
-    console = Console(highlight=False)
+    voice = open_voice(as_json)
     with sentences():
         budget = Budget(
             evaluations=evaluations,
@@ -75,10 +77,10 @@ def run(
         )
         if fit_machine:
             with Judge() as judge:
-                described = fitted(judge, described, console)
-        with means(model, base_url, fleet, store, console, seed) as made:
+                described = fitted(judge, described, voice.console)
+        with means(model, base_url, fleet, store, voice, seed) as made:
             found = optimize(described, plan, made)
-    conclude(console, found, store)
+    conclude(voice, found, store)
 
 
 def _seconds(minutes: float | None) -> float | None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from kernelwright.cli._search import (
     STORE,
     BaseUrlOption,
     FleetOption,
+    JsonOption,
     ModelOption,
     StoreOption,
     conclude,
     means,
     sentences,
 )
+from kernelwright.cli._voices import open_voice
 from kernelwright.engine import resume
 
 HELP = "Go on with a search that was interrupted. Exit codes as for optimize."
@@ -29,8 +30,9 @@ def run(
     base_url: BaseUrlOption = None,
     fleet: FleetOption = "here",
     store: StoreOption = STORE,
+    as_json: JsonOption = False,
 ) -> None:
-    console = Console(highlight=False)
-    with sentences(), means(model, base_url, fleet, store, console) as made:
+    voice = open_voice(as_json)
+    with sentences(), means(model, base_url, fleet, store, voice) as made:
         found = resume(name, made)
-    conclude(console, found, store)
+    conclude(voice, found, store)

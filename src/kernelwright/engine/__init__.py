@@ -10,6 +10,7 @@ from kernelwright.engine._conductor import RunError
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, optimize, resume
 from kernelwright.engine._stop import StopRules
+from kernelwright.engine._teller import as_told
 
 __all__ = [
     "MECHANISMS",
@@ -21,6 +22,7 @@ __all__ = [
     "Plan",
     "RunError",
     "StopRules",
+    "as_told",
     "forecast",
     "optimize",
     "resume",

@@ -11,7 +11,6 @@ import math
 import queue
 import random
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +21,7 @@ from kernelwright.engine._author import Author, Draft, Known
 from kernelwright.engine._budget import Budget, exhausted, room_for
 from kernelwright.engine._methods import Method
 from kernelwright.engine._stop import Standing, StopRules, reason_to_stop
+from kernelwright.engine._teller import Tell, Teller
 from kernelwright.engine._verdicts import entry_of, promise_of, roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
@@ -38,8 +38,6 @@ MOST_FAULTS = 3
 REWRITE = "rewrite"
 # What is told to an archive about a candidate that was judged for the first time.
 EVALUATIONS = ("offer", "failed")
-
-Tell = Callable[[str, dict[str, Any]], None]
 
 
 class RunError(Exception):
@@ -94,6 +92,7 @@ class Conductor:
         self._run, self._task, self._settings, self._store = run, task, settings, store
         self._method, self._author, self._proposer, self._fleet, self._tell = method, author, proposer, fleet, tell
         self.archive = Archive()
+        self._teller = Teller(tell, settings.budget)
         self._inbox: queue.SimpleQueue[tuple[Request, Reply | ProposerError]] = queue.SimpleQueue()
         self._asking: dict[str, Draft | str] = {}
         self._judging: dict[str, Job] = {}
@@ -128,6 +127,7 @@ class Conductor:
 
     def _reason(self) -> str | None:
         spent = self._store.spent(self._run)
+        self._teller.stands(self.archive, spent, asking=len(self._asking), judging=len(self._judging))
         return (
             self._dry
             or exhausted(self._settings.budget, spent)
@@ -192,6 +192,7 @@ class Conductor:
             direction=came_of.to_json() if came_of else None,
         )
         self._store.note_request(asked)
+        self._teller.asked(request, asked.parent)
         self._asking[request.id] = draft if isinstance(draft, Draft) else genome
         pool.submit(self._propose, request)
 
@@ -212,7 +213,9 @@ class Conductor:
         draft = self._asking.pop(request.id)
         if isinstance(reply, ProposerError):
             self._unanswered(request, reply)
-        elif isinstance(draft, Draft):
+            return
+        self._teller.answered(request, reply)
+        if isinstance(draft, Draft):
             self._take(draft, reply.text)
         else:
             self._take_advice(request, draft, reply.text)
@@ -355,8 +358,7 @@ class Conductor:
             else:
                 self._move("failed", candidate, candidate=candidate, promise=promise_of(verdict), **told)
             self._credit(birth, candidate, entry, came_of)
-        speedup = math.exp(entry.log_speedup) if entry else None
-        self._tell("judged", {"candidate": candidate, "status": verdict["status"], "cell": cell, "speedup": speedup})
+        self._teller.judged(self.archive.results, candidate, cell, verdict, entry)
 
     def _credit(self, birth: Birth, candidate: str, entry: Entry | None, came_of: Choice | Repair | None) -> None:
         """The advice that it was written with has gained so much; a draft has no parent to gain over."""
@@ -426,6 +428,7 @@ class Conductor:
             return
         told = {"elite_again": elite.to_json(), "challenger_again": challenger.to_json()}
         self._move("confirmed", name, cell=list(elite.cell), challenger=name, **told)
+        self._teller.settled(elite, challenger, self.archive.elites[elite.cell].candidate == name)
 
     # Coming back
 

@@ -14,10 +14,11 @@ from kernelwright import judge
 from kernelwright.archive import Archive, Entry
 from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
-from kernelwright.engine._conductor import REWRITE, Conductor, RunError, Settings, Tell
+from kernelwright.engine._conductor import REWRITE, Conductor, RunError, Settings
 from kernelwright.engine._methods import method
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._stop import StopRules
+from kernelwright.engine._teller import Tell
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, measured, seed
@@ -110,12 +111,12 @@ def resume(name: str, means: Means) -> Found:
     run = means.store.resume_run(name)
     wire = means.store.task(run.task)
     assert wire is not None
-    return _play(run, Task.from_wire(wire), Plan.from_json(run.settings), means)
+    return _play(run, Task.from_wire(wire), Plan.from_json(run.settings), means, resumed=True)
 
 
-def _play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
+def _play(run: Run, task: Task, plan: Plan, means: Means, *, resumed: bool = False) -> Found:
     store = means.store
-    means.tell("begun", {"run": run.id})
+    means.tell("begun", _beginning(run, task, plan, resumed))
     conductor = _conductor(run, task, plan, means)
     try:
         reason = conductor.play()
@@ -126,6 +127,12 @@ def _play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
     store.end_run(run.id, State.FINISHED if best else State.FAILED, reason)
     kept = store.candidate(best.candidate) if best else None
     return Found(run.id, reason, conductor.archive, kept.source if kept else None)
+
+
+def _beginning(run: Run, task: Task, plan: Plan, resumed: bool) -> dict[str, Any]:
+    """What is told of a run before it does anything."""
+    what = {"run": run.id, "resumed": resumed, "task": task.name, "backend": plan.backend, "search": plan.search}
+    return {**what, "in_flight": plan.lanes, "budget": asdict(plan.budget)}
 
 
 def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
