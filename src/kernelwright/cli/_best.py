@@ -13,9 +13,10 @@ from rich.markup import escape
 
 from kernelwright.archive import Entry
 from kernelwright.cli._failure import UsageError, write_text
+from kernelwright.cli._moments import speedups
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._runs import in_words, last_final, reported
-from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences, speedups
+from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
 from kernelwright.judge import Verdict, certificate
 from kernelwright.store import Judged, Records, Run
 from kernelwright.tasks import Task

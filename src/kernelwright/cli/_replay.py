@@ -14,7 +14,8 @@ from rich.console import Console
 
 from kernelwright.cli._failure import UsageError
 from kernelwright.cli._resume import RunArgument
-from kernelwright.cli._search import STORE, StoreOption, Voice, conclude, sentences
+from kernelwright.cli._search import STORE, JsonOption, StoreOption, conclude, sentences
+from kernelwright.cli._voices import open_voice
 from kernelwright.engine import Found, Means, Recorded, archive_of, recorded_replies, replay
 from kernelwright.fleet import Fleet, open_fleet
 from kernelwright.store import Records, Store
@@ -27,16 +28,17 @@ def run(
     judge: Annotated[bool, typer.Option("--judge", help="Judge every kernel again, on this machine.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Keep what is played in this store.")] = None,
     store: StoreOption = STORE,
+    as_json: JsonOption = False,
 ) -> None:
-    console = Console(highlight=False)
+    voice = open_voice(as_json)
     with sentences(), Records(store) as records, _kept(out, store) as path, Store(path) as copy:
         recorded = records.run(name)
-        with closing(_fleet(records, recorded.id, judge)) as fleet:
+        with closing(_fleet(records, recorded.id, judge)) as fleet, voice:
             writer = recorded_replies(records, recorded.id)
-            found = replay(records, recorded.id, Means(store=copy, proposer=writer, fleet=fleet, tell=Voice(console)))
+            found = replay(records, recorded.id, Means(store=copy, proposer=writer, fleet=fleet, tell=voice))
         same = found.archive.to_json() == archive_of(records, recorded.id).to_json()
-    _say(console, found, same=same, judged=judge)
-    conclude(console, found if out else replace(found, run=recorded.id), out or store)
+    _say(voice.console, found, same=same, judged=judge)
+    conclude(voice, found if out else replace(found, run=recorded.id), out or store)
 
 
 def _fleet(records: Records, recorded: str, judge: bool) -> Fleet:

@@ -13,6 +13,7 @@ from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family
 from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, replay
 from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
+from kernelwright.engine._teller import as_told
 
 __all__ = [
     "FINAL",
@@ -28,6 +29,7 @@ __all__ = [
     "StopRules",
     "Winner",
     "archive_of",
+    "as_told",
     "check_name",
     "family",
     "forecast",

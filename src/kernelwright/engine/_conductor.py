@@ -30,6 +30,7 @@ from kernelwright.engine._purse import Purse
 from kernelwright.engine._recovery import Recovery
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import Standing, reason_to_stop
+from kernelwright.engine._teller import Teller
 from kernelwright.engine._verdicts import roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
@@ -69,11 +70,12 @@ class Conductor:
         self._stop = stop or threading.Event()
         self._run, self._settings, self._store = run, settings, store
         self._method, self._author, self._fleet, self._tell = method, author, fleet, tell
+        self._teller = Teller(tell, settings.budget)
         self._past = Past(store, run, task)
         self._asking = Asking(store, run, proposer, lanes=settings.lanes)
         self._docket = Docket(fleet, task, settings)
-        self._learning = Learning(store, run, author, tell)
-        self._contests = Contests(self._learning, self._docket, self._past)
+        self._learning = Learning(store, run, author, self._teller)
+        self._contests = Contests(self._learning, self._docket, self._past, self._teller)
         self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
         self._purse = Purse(store.spent(run))
         self._asked = 0
@@ -106,7 +108,9 @@ class Conductor:
     def measure_best(self, baselines: tuple[str, ...]) -> Winner | tuple[str, ...]:
         """After the play: who holds when it is measured once more; or what is to be said, where nobody does."""
         finals = Finals(self._fleet, self._docket, self._past, baselines)
-        return finals.play(self.archive, lambda elite: self._tell("final", {"candidate": elite.candidate}))
+        found = finals.play(self.archive, self._teller.final)
+        self._teller.stands(self.archive, self._store.spent(self._run), asking=0, judging=0)
+        return found
 
     def _recover(self) -> None:
         """What was learned is learned again in the same order; what was under way goes on."""
@@ -122,9 +126,11 @@ class Conductor:
             self._judge(birth.candidate, self._past.source(birth.candidate))
 
     def _reason(self) -> str | None:
+        spent = self._purse.spent
+        self._teller.stands(self.archive, spent, asking=len(self._asking), judging=len(self._docket))
         return (
             self._dry
-            or exhausted(self._settings.budget, self._purse.spent)
+            or exhausted(self._settings.budget, spent)
             or reason_to_stop(self._settings.rules, self._standing())
         )
 
@@ -155,6 +161,7 @@ class Conductor:
             self._asked += 1
             draft = self._next_draft(str(self._asked))
             self._asking.ask(draft)
+            self._teller.asked(draft.request, draft.came_of.parent if draft.came_of else None)
             self._purse.asked()
             self._profiles.want(draft.came_of)
 
@@ -177,7 +184,9 @@ class Conductor:
     def _answered(self, draft: Draft, answer: Answer) -> None:
         if isinstance(answer, ProposerError):
             self._unanswered(draft, answer)
-        elif draft.request.kind == REWRITE:
+            return
+        self._teller.answered(draft.request, answer)
+        if draft.request.kind == REWRITE:
             self._take_advice(draft, answer.text)
         else:
             self._take(draft, answer.text)

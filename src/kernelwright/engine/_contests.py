@@ -9,6 +9,7 @@ from kernelwright.archive import Entry
 from kernelwright.engine._docket import Docket
 from kernelwright.engine._learning import Learning
 from kernelwright.engine._past import Past
+from kernelwright.engine._teller import Teller
 from kernelwright.engine._verdicts import entry_of
 from kernelwright.fleet import Job
 
@@ -32,8 +33,8 @@ class Contest:
 class Contests:
     """Those under way, by challenger; one cell's pair at a time."""
 
-    def __init__(self, learning: Learning, docket: Docket, past: Past) -> None:
-        self._learning, self._docket, self._past = learning, docket, past
+    def __init__(self, learning: Learning, docket: Docket, past: Past, teller: Teller) -> None:
+        self._learning, self._docket, self._past, self._teller = learning, docket, past, teller
         self._under_way: dict[str, Contest] = {}
 
     def call(self) -> None:
@@ -88,3 +89,5 @@ class Contests:
             return
         told = {"elite_again": elite.to_json(), "challenger_again": challenger.to_json()}
         self._learning.move("confirmed", name, cell=list(elite.cell), challenger=name, **told)
+        won = self._learning.archive.elites[elite.cell].candidate == name
+        self._teller.settled(elite, challenger, won)

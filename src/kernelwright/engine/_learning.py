@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from kernelwright import backends
 from kernelwright.archive import Archive, Choice, Entry, Repair, choice_from_json
 from kernelwright.engine._author import Author
-from kernelwright.engine._settings import Tell
+from kernelwright.engine._teller import Teller
 from kernelwright.engine._verdicts import entry_of, promise_of
 from kernelwright.store import Birth, Move, Outcome, Store
 
@@ -23,8 +22,8 @@ class Learning:
         since_best: Evaluations since the best kernel was found.
     """
 
-    def __init__(self, store: Store, run: str, author: Author, tell: Tell) -> None:
-        self._store, self._run, self._author, self._tell = store, run, author, tell
+    def __init__(self, store: Store, run: str, author: Author, teller: Teller) -> None:
+        self._store, self._run, self._author, self._teller = store, run, author, teller
         self.archive = Archive()
         self.since_best = 0
 
@@ -39,8 +38,7 @@ class Learning:
                 told = {"candidate": candidate, "promise": promise_of(verdict)}
                 self.move("failed", candidate, **told, came_of=birth.direction)
             self._credit(birth, candidate, entry, choice_from_json(birth.direction))
-        speedup = math.exp(entry.log_speedup) if entry else None
-        self._tell("judged", {"candidate": candidate, "status": verdict["status"], "cell": cell, "speedup": speedup})
+        self._teller.judged(self.archive.results, candidate, cell, verdict, entry)
 
     def _credit(self, birth: Birth, candidate: str, entry: Entry | None, came_of: Choice | Repair | None) -> None:
         """The advice that it was written with has gained so much; a draft has no parent to gain over."""

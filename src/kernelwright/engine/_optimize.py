@@ -130,13 +130,13 @@ def resume(name: str, means: Means) -> Found:
     assert wire is not None
     if isinstance(means.proposer, TakesUp):
         means.proposer.take_up([reply.model for reply in means.store.replies(run.id)])
-    return play(run, Task.from_wire(wire), Plan.from_json(run.settings), means)
+    return play(run, Task.from_wire(wire), Plan.from_json(run.settings), means, resumed=True)
 
 
-def play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
+def play(run: Run, task: Task, plan: Plan, means: Means, *, resumed: bool = False) -> Found:
     """A run that the store has begun, to its end."""
     store = means.store
-    means.tell("begun", {"run": run.id})
+    means.tell("begun", _beginning(run, task, plan, resumed))
     conductor = _conductor(run, task, plan, means)
     try:
         reason = conductor.play()
@@ -150,6 +150,12 @@ def play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
     store.end_run(run.id, State.FINISHED, reason)
     source = conductor.recall(final.candidate).source
     return Found(run.id, reason, conductor.archive, source, final, final.said)
+
+
+def _beginning(run: Run, task: Task, plan: Plan, resumed: bool) -> dict[str, Any]:
+    """What is told of a run before it does anything."""
+    what = {"run": run.id, "resumed": resumed, "task": task.name, "backend": plan.backend, "search": plan.search}
+    return {**what, "in_flight": plan.lanes, "budget": asdict(plan.budget)}
 
 
 def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
