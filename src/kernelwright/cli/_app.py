@@ -15,6 +15,7 @@ from kernelwright.cli import (
     _init,
     _optimize,
     _profile,
+    _report,
     _resume,
     _runs,
     _suites,
@@ -41,6 +42,7 @@ app.command("resume", help=_resume.HELP)(guarded(_resume.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
 app.command("best", help=_runs.BEST_HELP)(guarded(_runs.best))
+app.command("report", help=_report.HELP)(guarded(_report.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))

@@ -25,6 +25,7 @@ from kernelwright.store._records import (
     Move,
     Outcome,
     Run,
+    Sitting,
     Spent,
     Values,
     Worth,
@@ -114,6 +115,10 @@ class Records:
         runs = tables.runs
         ids = [row.id for row in self._all(select(runs.c.id).order_by(runs.c.seq.desc()).limit(5))]
         return f"the latest are: {', '.join(ids)}" if ids else "it holds no run yet"
+
+    def sittings(self, run: str) -> list[Sitting]:
+        """When somebody worked on this run; between them nobody did."""
+        return list(self._stream(Sitting, tables.sittings, tables.sittings.c.run == run))
 
     def task(self, hash: str) -> Values | None:
         """The wire form of a task."""

@@ -37,6 +37,15 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sitting:
+    """A stretch of time that somebody worked on a run, from `noted` to its last row."""
+
+    run: str
+    noted: float
+    seen: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Asked:
     """A request, noted before it is sent. `dropped` says why nothing more is to be expected of it."""
 
