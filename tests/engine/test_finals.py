@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.engine import FINAL, Budget, Found, Means, Plan, optimize, resume
+from kernelwright.engine import Budget, Found, Means, Plan, optimize, resume
 from kernelwright.fleet import Job
-from kernelwright.store import State, Store
+from kernelwright.store import FINAL, State, Store
 from kernelwright.tasks import Task, load_task
 from tests.engine.world import Courts, Writer, kernel, speed_of
 from tests.judge.texts import TASKS

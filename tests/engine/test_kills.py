@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.engine import FINAL, Means, resume
+from kernelwright.engine import Means, resume
 from kernelwright.fleet import Spool
 from kernelwright.propose import Replay
-from kernelwright.store import Records, State, Store, StoreError
+from kernelwright.store import FINAL, Records, State, Store, StoreError
 from tests.engine.killed import LOOK_SECONDS, Answerer, Recorded, replies
 from tests.judge.texts import TASKS
 

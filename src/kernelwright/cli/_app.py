@@ -19,6 +19,7 @@ from kernelwright.cli import (
     _profile,
     _prompts,
     _replay,
+    _report,
     _resume,
     _runs,
     _suites,
@@ -47,6 +48,7 @@ app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
 app.command("best", help=_best.HELP)(guarded(_best.run))
 app.command("config", help=_config.HELP)(guarded(_config.run))
+app.command("report", help=_report.HELP)(guarded(_report.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))

@@ -15,7 +15,7 @@ from kernelwright.archive import Entry
 from kernelwright.cli._failure import UsageError, write_text
 from kernelwright.cli._moments import speedups
 from kernelwright.cli._resume import RunArgument
-from kernelwright.cli._runs import in_words, last_final, reported
+from kernelwright.cli._runs import in_words, reported
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
 from kernelwright.judge import Verdict, certificate
 from kernelwright.store import Judged, Records, Run
@@ -59,7 +59,7 @@ def run(
 
 def best_of(records: Records, run: Run) -> Best:
     """Raises UsageError where a run has no kernel to show."""
-    told, entry = last_final(records, run.id), reported(records, run.id)
+    told, entry = records.final(run.id), reported(records, run.id)
     if entry is None:
         what = "held when it was measured again" if told else "was accepted"
         raise UsageError(f"no kernel {what} in run {run.id}", f"see why: kernelwright show {run.id}")

@@ -15,7 +15,7 @@ from kernelwright.archive import Entry
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
 from kernelwright.config import brief, stored
-from kernelwright.engine import FINAL, archive_of
+from kernelwright.engine import archive_of
 from kernelwright.store import Records, Run
 
 HELP = "List the searches that a store holds."
@@ -47,7 +47,7 @@ def show(name: RunArgument, store: StoreOption = STORE) -> None:
     console = Console(highlight=False)
     with sentences(), Records(store) as records:
         one = records.run(name)
-        archive, told = archive_of(records, one.id), last_final(records, one.id)
+        archive, told = archive_of(records, one.id), records.final(one.id)
         best = reported(records, one.id)
         statuses = Counter(judged.status for judged in records.verdicts(one.id))
     console.print(f"[bold]{escape(one.id)}[/] {one.state} {escape(one.reason)}", soft_wrap=True)
@@ -66,17 +66,9 @@ def show(name: RunArgument, store: StoreOption = STORE) -> None:
         console.print(f"measured once more at the end: {held}", soft_wrap=True)
 
 
-def last_final(records: Records, run: str) -> dict[str, Any] | None:
-    """What was noted of the measurement at the end; None where a run has not come to its end."""
-    told = None
-    for event in records.events(run):
-        told = event.data if event.kind == FINAL else told
-    return told
-
-
 def reported(records: Records, run: str) -> Entry | None:
     """The best kernel as it was measured at the end, or the best so far."""
-    told = last_final(records, run)
+    told = records.final(run)
     if told is None:
         return archive_of(records, run).best
     return Entry.from_json(told["entry"]) if told["candidate"] else None

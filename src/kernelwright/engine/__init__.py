@@ -6,7 +6,7 @@ with Store("runs.db") as store:
 """
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
-from kernelwright.engine._finals import FINAL, Winner
+from kernelwright.engine._finals import Winner
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._names import check_name
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, resume
@@ -16,7 +16,6 @@ from kernelwright.engine._stop import StopRules
 from kernelwright.engine._teller import as_told
 
 __all__ = [
-    "FINAL",
     "MECHANISMS",
     "METHODS",
     "Budget",

@@ -16,8 +16,8 @@ from kernelwright.engine._docket import Docket
 from kernelwright.engine._past import Past
 from kernelwright.engine._verdicts import entry_of
 from kernelwright.fleet import Fleet, Job, Kind
+from kernelwright.store import FINAL
 
-FINAL = "final"
 PATIENCE_SECONDS = 1.0
 # So many are measured at most, if one of them is right: behind them lie hardly better ones.
 MOST = 4
