@@ -99,11 +99,10 @@ class Conductor:
             while True:
                 reason = self._reason()
                 waits = reason is None and self._profiles.awaited
-                if reason is None and not waits:
-                    self._ask_for_more()
+                asked = reason is None and not waits and self._ask_one()
                 if not self._asking and not self._docket and not waits:
                     return reason or "there is nothing more to do"
-                self._listen()
+                self._listen(0.0 if asked else PATIENCE_SECONDS)
 
     def measure_best(self, baselines: tuple[str, ...]) -> Winner | tuple[str, ...]:
         """After the play: who holds when it is measured once more; or what is to be said, where nobody does."""
@@ -144,26 +143,30 @@ class Conductor:
             evaluations_since_best=since,
         )
 
-    def _listen(self) -> None:
-        """Whatever came back meanwhile; waits a moment if nothing has."""
+    def _listen(self, patience: float) -> None:
+        """Whatever came back meanwhile; waits so long if nothing has. Answers first: the judge may be idle."""
         answers_only = bool(self._asking) and not self._docket
-        for result in self._fleet.finished(0.0 if answers_only else PATIENCE_SECONDS):
-            self._heard(result)
-        for draft, answer in self._asking.answers(PATIENCE_SECONDS if answers_only else 0.0):
+        results = list(self._fleet.finished(0.0 if answers_only else patience))
+        for draft, answer in self._asking.answers(patience if answers_only and not results else 0.0):
             if isinstance(answer, Reply):
                 self._purse.paid(answer)
             self._answered(draft, answer)
+        for result in results:
+            self._heard(result)
 
     # Asking
 
-    def _ask_for_more(self) -> None:
-        while self._has_room():
-            self._asked += 1
-            draft = self._next_draft(str(self._asked))
-            self._asking.ask(draft)
-            self._teller.asked(draft.request, draft.came_of.parent if draft.came_of else None)
-            self._purse.asked()
-            self._profiles.want(draft.came_of)
+    def _ask_one(self) -> bool:
+        """Whether there was room for one more; one at a time, since answers may be waiting meanwhile."""
+        if not self._has_room():
+            return False
+        self._asked += 1
+        draft = self._next_draft(str(self._asked))
+        self._asking.ask(draft)
+        self._teller.asked(draft.request, draft.came_of.parent if draft.came_of else None)
+        self._purse.asked()
+        self._profiles.want(draft.came_of)
+        return True
 
     def _has_room(self) -> bool:
         lanes = self._settings.lanes
