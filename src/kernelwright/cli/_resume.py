@@ -18,6 +18,7 @@ from kernelwright.cli._search import (
     sentences,
 )
 from kernelwright.engine import resume
+from kernelwright.store import Records
 
 HELP = "Go on with a search that was interrupted. Exit codes as for optimize."
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, or how it begins.")]
@@ -31,6 +32,9 @@ def run(
     store: StoreOption = STORE,
 ) -> None:
     console = Console(highlight=False)
-    with sentences(), means(model, base_url, fleet, store, console) as made:
-        found = resume(name, made)
+    with sentences():
+        with Records(store) as records:
+            seed = int(records.run(name).settings["seed"])
+        with means(model, base_url, fleet, store, console, seed) as made:
+            found = resume(name, made)
     conclude(console, found, store)

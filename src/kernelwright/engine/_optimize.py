@@ -20,8 +20,8 @@ from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._stop import StopRules
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
-from kernelwright.prompts import Family, Genome, measured, seed
-from kernelwright.propose import Proposer
+from kernelwright.prompts import Family, Genome, Parts, PromptError, measured, seed
+from kernelwright.propose import Proposer, prompt_limit
 from kernelwright.store import Run, State, Store
 from kernelwright.tasks import Task
 
@@ -119,7 +119,7 @@ def _play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
     conductor = _conductor(run, task, plan, means)
     try:
         reason = conductor.play()
-    except RunError as error:
+    except (RunError, PromptError) as error:
         store.end_run(run.id, State.FAILED, str(error))
         raise
     best = conductor.archive.best
@@ -130,7 +130,7 @@ def _play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
 
 def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
     made: list[Conductor] = []
-    author = _author(run, task, plan, means.store, lambda candidate: made[0].recall(candidate))
+    author = _author(run, task, plan, means, lambda candidate: made[0].recall(candidate))
     settings = Settings(
         backend=plan.backend,
         budget=plan.budget,
@@ -157,11 +157,13 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
     return made[0]
 
 
-def _author(run: Run, task: Task, plan: Plan, store: Store, recall: Callable[[str], Known]) -> Author:
+def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[str], Known]) -> Author:
     """With what this run and others have learned about advice so far."""
+    store = means.store
     known = family(store, plan.backend)
     evolve = "prompt-evolution" not in plan.without
-    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve)
+    tokens = min(Parts.tokens, prompt_limit(means.proposer) or Parts.tokens)
+    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve, tokens=tokens)
     rewritings = Counter(asked.genome for asked in store.requests(run.id) if asked.kind == REWRITE)
     for genome in known:
         outcomes = store.outcomes(genome.hash, plan.backend)

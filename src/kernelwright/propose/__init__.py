@@ -13,7 +13,15 @@ from kernelwright.propose._folders import Replay, Script
 from kernelwright.propose._limited import Limited, Limits
 from kernelwright.propose._mailbox import Mailbox
 from kernelwright.propose._parse import Answer, parse
-from kernelwright.propose._request import ExhaustedError, Kind, Proposer, ProposerError, Reply, Request
+from kernelwright.propose._request import (
+    ExhaustedError,
+    Kind,
+    Proposer,
+    ProposerError,
+    Reply,
+    Request,
+    prompt_limit,
+)
 from kernelwright.propose._spec import FORMS, Ensemble, proposer
 
 __all__ = [
@@ -34,5 +42,6 @@ __all__ = [
     "Script",
     "Settings",
     "parse",
+    "prompt_limit",
     "proposer",
 ]
