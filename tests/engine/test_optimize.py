@@ -11,7 +11,8 @@ from kernelwright.engine import Budget, Means, Plan, RunError, optimize, resume
 from kernelwright.engine._conductor import Conductor
 from kernelwright.engine._preflight import trials
 from kernelwright.fleet import Here
-from kernelwright.prompts import seed
+from kernelwright.prompts import PromptError, seed
+from kernelwright.prompts._fit import estimate
 from kernelwright.propose import proposer
 from kernelwright.store import State, Store
 from kernelwright.tasks import Task, load_task
@@ -193,3 +194,30 @@ def test_a_run_that_is_left_does_not_wait_for_a_mailbox_that_nobody_answers(tmp_
             optimize(task, plan(), Means(store=store, proposer=silent, fleet=Courts(), stop=stop))
         assert stop.is_set()
         assert len(list(store.unanswered(next(store.runs()).id))) == 1
+
+
+class Reader(Writer):
+    """A model that can read so many tokens."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__(climbing)
+        self.prompt_tokens = tokens
+
+
+def test_prompts_are_shortened_to_what_the_model_can_read(tmp_path, task, monkeypatch):
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    longest = {}
+    for tokens in (1_000_000, 3_000):
+        reader = Reader(tokens)
+        with Store(tmp_path / f"{tokens}.db") as store:
+            optimize(task, plan(12), Means(store=store, proposer=reader, fleet=Courts()))
+        longest[tokens] = max(estimate(request.prompt) for request in reader.asked)
+    assert longest[3_000] <= 3_000 < longest[1_000_000]
+
+
+def test_a_model_that_can_read_hardly_anything_ends_the_run_with_a_sentence(tmp_path, task, monkeypatch):
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    with Store(tmp_path / "runs.db") as store:
+        with pytest.raises(PromptError, match="may have 50"):
+            optimize(task, plan(), Means(store=store, proposer=Reader(50), fleet=Courts()))
+        assert next(store.runs()).state is State.FAILED

@@ -352,10 +352,3 @@ def test_anthropic_s_models_are_asked_in_their_own_form():
     ):
         AnthropicModel("claude-sonnet-4", url=endpoint.root).propose(KERNEL)
     assert (caught.value.retryable, caught.value.after) == (True, 3)
-
-
-@pytest.mark.skipif(importlib.util.find_spec("llama_cpp") is not None, reason="the package is installed")
-def test_a_missing_package_for_local_models_is_said_with_the_command_that_helps(tmp_path):
-    (tmp_path / "model.gguf").write_bytes(b"GGUF" + bytes(100))
-    with pytest.raises(ProposerError, match=r"needs the package llama-cpp-python.*\n.*kernelwright\[local\]"):
-        proposer(f"local/{tmp_path}/model.gguf")

@@ -265,12 +265,6 @@ def test_a_name_that_means_nothing_is_an_error_that_says_what_to_write(spec, sen
         proposer(spec, replies={})
 
 
-def test_a_file_that_is_no_model_is_said_before_anything_is_loaded(tmp_path):
-    (tmp_path / "model.gguf").write_bytes(b"PK\x03\x04")
-    with pytest.raises(ProposerError, match="not a GGUF file"):
-        proposer(f"local/{tmp_path}/model.gguf")
-
-
 # *** limits ***
 
 

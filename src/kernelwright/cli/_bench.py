@@ -1,4 +1,4 @@
-"""`kernelwright bench`: judge a folder of solutions for a suite, and say what they amount to."""
+"""`kernelwright bench`: judge solutions for a suite, given or searched for, and say what they amount to."""
 
 from __future__ import annotations
 
@@ -15,19 +15,31 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from kernelwright.cli._eval import FIT_SECONDS, BaselineOption, LimitOption, baselines_from, limits_from
+from kernelwright.cli._bench_search import AGAIN, Searches, UnsearchableError, Wish, plan_from
+from kernelwright.cli._eval import (
+    FIT_SECONDS,
+    BaselineOption,
+    LimitOption,
+    baselines_from,
+    changed_limits,
+    limits_from,
+)
 from kernelwright.cli._failure import CANNOT_JUDGE, UsageError, write_text
 from kernelwright.cli._journal import Journal, Record, key
 from kernelwright.cli._progress import progress
+from kernelwright.cli._search import STORE, BaseUrlOption
 from kernelwright.cli._selection import check_mode, selected
 from kernelwright.cli._suites import SuiteDirOption
+from kernelwright.engine import MECHANISMS, METHODS
 from kernelwright.judge import InfraError, Judge, OutOfReach, Prebuild, Status, Verdict, fit, source_hash
 from kernelwright.report import Bench, Fate, Result, attempts, summary_rows, to_csv, to_json, to_markdown
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tasks.suites import Problem, Quality, Solution, Suite, find_solutions
 
-HELP = "Judge a folder of solutions for a suite: correctness, fast_p, means with intervals. Resumable. Exit 0 or 2."
+HELP = "Judge solutions for a suite, or search for them: correctness, fast_p, means. Resumable. Exit 0 or 2."
 MOST_FAULTS = 3
+SEARCHED = Path("searched")
+TASK_ERROR, NOTHING = "TASK_ERROR", "NOTHING_ACCEPTED"
 # How Python says that a function takes other arguments, and the judge that a model has other weights.
 _ARGUMENTS = re.compile(r"(__init__|forward)\(\) (takes|missing|got)|do not have the reference's names")
 
@@ -38,8 +50,12 @@ SuiteArgument = Annotated[
 
 def run(
     suite: SuiteArgument,
-    solutions: Annotated[Path, typer.Option("--solutions", help="Folder of solutions, in KernelBench's run layout.")],
-    out: Annotated[Path | None, typer.Option("--out", help="Where to write; SOLUTIONS/judged if not said.")] = None,
+    solutions: Annotated[
+        Path | None, typer.Option("--solutions", help="Folder of solutions, in KernelBench's run layout.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to write; SOLUTIONS/judged or ./searched if not said.")
+    ] = None,
     baseline: BaselineOption = "eager",
     quality: Annotated[
         Path | None, typer.Option("--quality", help="A file by `suites audit`, for the clean set.")
@@ -52,30 +68,109 @@ def run(
     untimed: Annotated[bool, typer.Option("--untimed", help="Check only; do not time.")] = False,
     suite_dir: SuiteDirOption = None,
     limit: LimitOption = None,
+    search: Annotated[bool, typer.Option("--search", help="Search for solutions; the options below say how.")] = False,
+    model: Annotated[str | None, typer.Option(help="Who writes, as for optimize.")] = None,
+    backend: Annotated[str | None, typer.Option(help="The language to write in; cpp if not said.")] = None,
+    evaluations: Annotated[int | None, typer.Option(help="Of each problem: candidates to judge at most.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Of each problem: tokens to spend at most.")] = None,
+    dollars: Annotated[float | None, typer.Option(help="Of each problem: money to spend at most.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Of each problem: how long to go on at most.")] = None,
+    judge_minutes: Annotated[float | None, typer.Option(help="Of each problem: how long to judge at most.")] = None,
+    target: Annotated[float | None, typer.Option(help="Enough: a speedup over eager that is certain.")] = None,
+    roof: Annotated[float | None, typer.Option(help="Enough: this share of what the hardware can do.")] = None,
+    plateau: Annotated[int | None, typer.Option(help="Enough: so many evaluations with nothing better.")] = None,
+    method: Annotated[str | None, typer.Option(help=f"How to search: {', '.join(METHODS)}.")] = None,
+    without: Annotated[str | None, typer.Option(help=f"What to leave out: {', '.join(MECHANISMS)}.")] = None,
+    in_flight: Annotated[int | None, typer.Option(help="How many requests may be under way at once.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of every choice.")] = None,
+    base_url: BaseUrlOption = None,
+    store: Annotated[Path | None, typer.Option("--store", help=f"Where runs are kept; {STORE} if not said.")] = None,
 ) -> None:
+    options: dict[str, Any] = {
+        "model": model,
+        "backend": backend,
+        "evaluations": evaluations,
+        "tokens": tokens,
+        "dollars": dollars,
+        "minutes": minutes,
+        "judge_minutes": judge_minutes,
+        "target": target,
+        "roof": roof,
+        "plateau": plateau,
+        "method": method,
+        "without": without,
+        "in_flight": in_flight,
+        "seed": seed,
+        "base_url": base_url,
+        "store": store,
+    }
+    said = {option: value for option, value in options.items() if value is not None}
     check_mode(mode)
+    _check_together(solutions, search=search, attempted=attempted, untimed=untimed)
+    wish = _wish(said, limit or [], search=search, fitted=fit_machine, mode=mode)
     found, problems = selected(suite, suite_dir)
     audited = _audited(quality, found)
-    answers = find_solutions(solutions, problems)
-    if attempted:
-        answered = {solution.problem for solution in answers.found}
-        problems = [problem for problem in problems if problem.id in answered]
-    folder = out or solutions / "judged"
-    settings = _Settings(_baselines(baseline), fit_machine, mode, not untimed, tuple(limit or []))
     console = Console(highlight=False)
-    if answers.others:
-        console.print(f"[dim]left out, for they answer none of these problems: {len(answers.others)} of the files[/]")
+    answers = _answers(solutions, problems, console) if solutions else ()
+    if attempted:
+        answered = {solution.problem for solution in answers}
+        problems = [problem for problem in problems if problem.id in answered]
+    folder = out or (solutions / "judged" if solutions else SEARCHED)
+    settings = _Settings(_baselines(baseline), fit_machine, mode, not untimed, tuple(limit or []))
     journal = Journal(folder / "verdicts.jsonl")
     with Judge(limits=limits_from(list(settings.limits)), baselines=settings.baselines) as judge:
-        with Prebuild(judge, _unheard(answers.found, journal)) as prebuild:
+        with Prebuild(judge, _unheard(answers, journal)) as prebuild:
             _compile_first(prebuild)
-            records = _judged(_Court(judge, settings, journal, prebuild), problems, answers.found, console)
-        context = _context(" ".join(suite), found, settings, judge) | _clean_by(audited)
+            court = _Court(judge, settings, journal, prebuild)
+            if wish is None:
+                records = _judged(court, problems, answers, console)
+            else:
+                records = _searched(court, Searches(wish, folder, judge, console), problems, console)
+        context = _context(" ".join(suite), found, settings, judge) | _clean_by(audited) | _searched_with(wish)
     bench = _bench(problems, records, settings, audited, context)
     _write(bench, folder)
     _show(console, bench, folder)
     if records and all(record["fate"] == Fate.UNJUDGED for record in records):
         raise UsageError(f"nothing could be judged: {records[0]['message']}", "see report.md for each problem")
+
+
+def _check_together(solutions: Path | None, *, search: bool, attempted: bool, untimed: bool) -> None:
+    if not search and solutions is None:
+        raise UsageError("nothing is said to be judged", "give --solutions DIR, or --search --model NAME")
+    beside = {"--solutions": solutions is not None, "--attempted": attempted, "--untimed": untimed}
+    for option, given in beside.items():
+        if search and given:
+            raise UsageError(f"{option} does not go with --search", "leave one of them out")
+
+
+def _wish(said: Mapping[str, Any], limit: list[str], *, search: bool, fitted: bool, mode: str | None) -> Wish | None:
+    """How to search; None where nothing is to be searched."""
+    if not search and said:
+        option = next(iter(said)).replace("_", "-")
+        raise UsageError(f"--{option} says how to search, and nothing is searched", "add --search, or leave it out")
+    if not search:
+        return None
+    if "model" not in said:
+        raise UsageError("--search needs someone who writes", "add --model, such as --model openai/NAME")
+    return Wish(
+        model=said["model"],
+        base_url=said.get("base_url"),
+        plan=plan_from(said, changed_limits(limit)),
+        store=said.get("store", STORE),
+        fit=fitted,
+        mode=mode,
+    )
+
+
+def _answers(solutions: Path, problems: list[Problem], console: Console) -> tuple[Solution, ...]:
+    answers = find_solutions(solutions, problems)
+    if answers.others:
+        console.print(f"[dim]left out, for they answer none of these problems: {len(answers.others)} of the files[/]")
+    return answers.found
+
+
+def _searched_with(wish: Wish | None) -> dict[str, str]:
+    return {"searched with": wish.in_words()} if wish else {}
 
 
 @dataclass(frozen=True)
@@ -121,6 +216,32 @@ def _judged(
     return records
 
 
+def _searched(court: _Court, searches: Searches, problems: list[Problem], console: Console) -> list[Record]:
+    """Searches problem by problem, and judges once more what was found: the best of many was lucky, too."""
+    records: list[Record] = []
+    try:
+        for number, problem in enumerate(problems, start=1):
+            console.print(f"[bold]{escape(problem.address)}[/] ({number} of {len(problems)})", soft_wrap=True)
+            records += _sought(court, searches, problem)
+            console.print(f"  {records[-1]['status']}: {escape(records[-1]['message'])}", soft_wrap=True)
+    except KeyboardInterrupt:
+        console.print(f"[bold red]Stopped:[/] every reply and verdict so far is kept; {AGAIN}.")
+        raise typer.Exit(CANNOT_JUDGE) from None
+    return records
+
+
+def _sought(court: _Court, searches: Searches, problem: Problem) -> list[Record]:
+    try:
+        best = searches.best(problem)
+    except TaskError as error:
+        return [court.note(problem, _refusal(error))]
+    except UnsearchableError as error:
+        return [court.note(problem, {"fate": str(Fate.UNJUDGED), "status": TASK_ERROR, "message": str(error)})]
+    if isinstance(best, Path):
+        return court.hear(problem, [Solution(problem.id, 0, best)])
+    return [court.note(problem, {"fate": str(Fate.REJECTED), "status": NOTHING, "message": best})]
+
+
 def _compile_first(prebuild: Prebuild) -> None:
     """Where compilers would disturb what is timed."""
     if not prebuild.beside:
@@ -150,6 +271,15 @@ class _Court:
             records += [record for _, record in heard]
             pleas = [plea for plea, record in heard if record["fate"] != Fate.REJECTED]
         return records
+
+    def note(self, problem: Problem, fate: Record) -> Record:
+        """A record for a problem of which there is no solution to hear; in the journal once."""
+        blank = self._blank(Solution(problem.id, 0, Path()), "", 1, None)
+        record = {**blank, "file": "", "candidate": "", **fate}
+        known = self._journal.get(key(record))
+        if known is None or known["message"] != record["message"]:
+            self._journal.append(record)
+        return record
 
     def _one(self, ready: _Ready, solution: Solution, text: str, variant: int) -> Record:
         blank = self._blank(solution, text, variant, ready.task)
@@ -271,7 +401,7 @@ def _unjudged(error: InfraError) -> Record:
 
 def _refusal(error: TaskError) -> Record:
     fate = Fate.WEAK if error.flaws else Fate.UNJUDGED
-    return {"fate": str(fate), "status": "TASK_ERROR", "message": error.what, "flaws": list(error.flaws)}
+    return {"fate": str(fate), "status": TASK_ERROR, "message": error.what, "flaws": list(error.flaws)}
 
 
 # Reporting

@@ -1,7 +1,8 @@
-"""Verdicts in a JSON Lines file: written before they count, read again when a run goes on."""
+"""Records in JSON Lines files: written before they count, read again when a run goes on."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
@@ -22,19 +23,11 @@ def key(record: Record) -> Key:
     return (*(record[name] for name in _IDENTITY), *sorted(record["baselines"]), *sorted(record["limits"]))
 
 
-class Journal:
-    """An append-only file of records. What could not be judged is not kept as known: it is tried again."""
+class Lines:
+    """An append-only file of JSON objects, one a line. What a killed run left half written is passed over."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known = {key(record): record for record in self._read() if _judged(record)}
-
-    def get(self, wanted: Key) -> Record | None:
-        return self._known.get(wanted)
-
-    def has_heard(self, candidate: str) -> bool:
-        """Whether there is a verdict on this candidate, on whatever task."""
-        return any(record["candidate"] == candidate for record in self._known.values())
 
     def append(self, record: Record) -> None:
         """Writes the record and has it reach the disk."""
@@ -47,8 +40,6 @@ class Journal:
                 os.fsync(file.fileno())
         except OSError as error:
             raise UsageError(f"{self._path} cannot be written: {error.strerror}", "choose another --out") from error
-        if _judged(record):
-            self._known[key(record)] = record
 
     def _end_torn_line(self) -> None:
         """A line that a killed run left half written must not swallow the next one."""
@@ -58,7 +49,7 @@ class Journal:
                 if file.read(1) != b"\n":
                     file.write(b"\n")
 
-    def _read(self) -> Iterator[Record]:
+    def read(self) -> Iterator[Record]:
         if not self._path.exists():
             return
         try:
@@ -66,19 +57,40 @@ class Journal:
         except OSError as error:
             raise UsageError(f"{self._path} cannot be read: {error.strerror}", "choose another --out") from error
         for line in lines:
-            record = _parsed(line)
-            if record is not None:
-                yield record
+            with contextlib.suppress(ValueError):
+                record = json.loads(line)
+                if isinstance(record, dict):
+                    yield record
 
 
-def _parsed(line: str) -> Record | None:
-    """A record, or None for a line that a killed run left half written."""
+class Journal:
+    """Verdicts, line by line. What could not be judged is not kept as known: it is tried again."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = Lines(path)
+        records = filter(_whole, self._lines.read())
+        self._known = {key(record): record for record in records if _judged(record)}
+
+    def get(self, wanted: Key) -> Record | None:
+        return self._known.get(wanted)
+
+    def has_heard(self, candidate: str) -> bool:
+        """Whether there is a verdict on this candidate, on whatever task."""
+        return any(record["candidate"] == candidate for record in self._known.values())
+
+    def append(self, record: Record) -> None:
+        self._lines.append(record)
+        if _judged(record):
+            self._known[key(record)] = record
+
+
+def _whole(record: Record) -> bool:
+    """Whether everything is there that a verdict is known by."""
     try:
-        record = json.loads(line)
         key(record)
-        return record if "fate" in record else None
-    except (ValueError, KeyError, TypeError):
-        return None
+    except (KeyError, TypeError):
+        return False
+    return "fate" in record
 
 
 def _judged(record: Record) -> bool:

@@ -65,6 +65,7 @@ class Author:
     Args:
         recall: A candidate's text, verdict and origin, by its hash.
         machine: What a verdict says of it, for the time when a profile has measured more.
+        tokens: How long a prompt may be, as estimated from its characters.
     """
 
     task: Task
@@ -73,6 +74,7 @@ class Author:
     recall: Callable[[str], Known]
     family: Family
     evolve: bool = True
+    tokens: int = Parts.tokens
     machine: Mapping[str, Any] = field(default_factory=dict)
     _seen: bool = False
     _written: dict[str, list[str]] = field(default_factory=dict)
@@ -113,6 +115,7 @@ class Author:
             inspirations=tuple(self.recall(other.candidate).kernel() for other in others),
             history=self._history(came_of.parent) if came_of else (),
             target=_target(came_of) if improving else None,
+            tokens=self.tokens,
         )
 
     def _history(self, candidate: str) -> tuple[Step, ...]:
@@ -154,7 +157,13 @@ class Author:
         right = [_example(self.task, known) for known in written if known.verdict["accepted"]]
         wrong = [_example(self.task, known) for known in written if not known.verdict["accepted"]]
         right.sort(key=lambda one: -max((found.ratio for found in one.outcome.speedups.values()), default=0.0))
-        text = rewrite_prompt(self.family[genome], right[:EXAMPLES], wrong[:EXAMPLES], worth=self.family.worth(genome))
+        text = rewrite_prompt(
+            self.family[genome],
+            right[:EXAMPLES],
+            wrong[:EXAMPLES],
+            worth=self.family.worth(genome),
+            tokens=self.tokens,
+        )
         return Request(id=name, prompt=text, kind="rewrite", backend=self.backend)
 
     def rewritten(self, genome: str, answer: str) -> tuple[Genome | None, tuple[str, ...]]:

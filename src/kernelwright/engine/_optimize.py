@@ -23,9 +23,9 @@ from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import StopRules
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
-from kernelwright.prompts import Family, Genome, measured, seed
+from kernelwright.prompts import Family, Genome, Parts, PromptError, measured, seed
 from kernelwright.prompts import backends as advised
-from kernelwright.propose import Proposer, TakesUp
+from kernelwright.propose import Proposer, TakesUp, prompt_limit
 from kernelwright.store import Records, Run, State, Store
 from kernelwright.tasks import Task
 
@@ -141,7 +141,7 @@ def play(run: Run, task: Task, plan: Plan, means: Means, *, resumed: bool = Fals
     try:
         reason = conductor.play()
         final = conductor.measure_best(plan.baselines)
-    except RunError as error:
+    except (RunError, PromptError) as error:
         store.end_run(run.id, State.FAILED, str(error))
         raise
     if not isinstance(final, Winner):
@@ -160,7 +160,7 @@ def _beginning(run: Run, task: Task, plan: Plan, resumed: bool) -> dict[str, Any
 
 def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
     made: list[Conductor] = []
-    author = _author(run, task, plan, means.store, lambda candidate: made[0].recall(candidate))
+    author = _author(run, task, plan, means, lambda candidate: made[0].recall(candidate))
     settings = Settings(
         backend=plan.backend,
         budget=plan.budget,
@@ -187,11 +187,22 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
     return made[0]
 
 
-def _author(run: Run, task: Task, plan: Plan, store: Store, recall: Callable[[str], Known]) -> Author:
+def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[str], Known]) -> Author:
     """With what this run and others have learned about advice so far."""
+    store = means.store
     known = family(store, plan.backend)
     evolve = "prompt-evolution" not in plan.without
-    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve, machine=run.machine)
+    tokens = min(Parts.tokens, prompt_limit(means.proposer) or Parts.tokens)
+    author = Author(
+        task,
+        plan.backend,
+        measured(run.machine),
+        recall,
+        known,
+        evolve=evolve,
+        tokens=tokens,
+        machine=run.machine,
+    )
     rewritings = Counter(asked.genome for asked in store.requests(run.id) if asked.kind == REWRITE)
     for genome in known:
         outcomes = store.outcomes(genome.hash, plan.backend)

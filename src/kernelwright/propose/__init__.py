@@ -13,7 +13,16 @@ from kernelwright.propose._folders import Replay, Script
 from kernelwright.propose._limited import Limited, Limits
 from kernelwright.propose._mailbox import Mailbox
 from kernelwright.propose._parse import Answer, parse
-from kernelwright.propose._request import ExhaustedError, Kind, Proposer, ProposerError, Reply, Request, TakesUp
+from kernelwright.propose._request import (
+    ExhaustedError,
+    Kind,
+    Proposer,
+    ProposerError,
+    Reply,
+    Request,
+    TakesUp,
+    prompt_limit,
+)
 from kernelwright.propose._spec import FORMS, Ensemble, proposer
 
 __all__ = [
@@ -35,5 +44,6 @@ __all__ = [
     "Settings",
     "TakesUp",
     "parse",
+    "prompt_limit",
     "proposer",
 ]

@@ -31,8 +31,8 @@ class Settings:
     """How a model is asked.
 
     Attributes:
-        seconds: A whole answer may take.
-        max_tokens: Of an answer; None: what the endpoint allows.
+        seconds: A whole answer of an endpoint may take.
+        max_tokens: Of an answer; None: what the endpoint allows, or a quarter of what a model on this machine can read.
         temperature: None: the model's own.
     """
 

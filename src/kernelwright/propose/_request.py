@@ -62,6 +62,12 @@ class TakesUp(Protocol):
         """`models`: who gave the replies so far, as the replies say."""
 
 
+def prompt_limit(proposer: Proposer) -> int | None:
+    """How many tokens a prompt may have for this one to read it; None where that is not known."""
+    limit: int | None = getattr(proposer, "prompt_tokens", None)
+    return limit
+
+
 class ProposerError(Exception):
     """No answer: what happened, and what to do next.
 

@@ -15,7 +15,7 @@ from kernelwright.propose._limited import Limited, Limits
 from kernelwright.propose._local import LocalModel
 from kernelwright.propose._mailbox import Mailbox
 from kernelwright.propose._openai import OpenAIModel
-from kernelwright.propose._request import Proposer, ProposerError, Reply, Request, TakesUp
+from kernelwright.propose._request import Proposer, ProposerError, Reply, Request, TakesUp, prompt_limit
 
 FORMS = "openai/NAME, anthropic/NAME, local/FILE.gguf, mailbox/DIR, script/DIR, replay; several as A:2,B:1"
 
@@ -29,6 +29,7 @@ class _Means:
     limits: Limits
     replies: Mapping[str, Reply] | None
     clock: Clock
+    seed: int
 
 
 class Ensemble:
@@ -38,6 +39,12 @@ class Ensemble:
         self._proposers = [proposer for proposer, _ in members]
         self._weights = [weight for _, weight in members]
         self._seed = seed
+
+    @property
+    def prompt_tokens(self) -> int | None:
+        """As many as each of them can read: who will answer is not known when a prompt is written."""
+        limits = [limit for limit in map(prompt_limit, self._proposers) if limit is not None]
+        return min(limits, default=None)
 
     def propose(self, request: Request) -> Reply:
         chance = random.Random(f"{self._seed} {request.id}")
@@ -65,7 +72,7 @@ def proposer(
     Args:
         base_url: Address of an endpoint that speaks OpenAI's protocol, for `openai/NAME`.
         limits: For endpoints; each member of an ensemble has its own.
-        seed: Of the draws among several.
+        seed: Of the draws among several, and of what a model on this machine answers.
         replies: What `replay` answers with, by request id.
         stop: When set, whoever waits (for a mailbox, a retry, a turn) stops waiting.
     """
@@ -75,6 +82,7 @@ def proposer(
         limits=limits or Limits(),
         replies=replies,
         clock=Clock(stop),
+        seed=seed,
     )
     members = [_weighted(part.strip()) for part in spec.split(",")]
     made = [(_member(name, means), weight) for name, weight in members]
@@ -123,7 +131,7 @@ def _anthropic(name: str, means: _Means) -> Proposer:
 _MAKERS: dict[str, Callable[[str, _Means], Proposer]] = {
     "openai": _openai,
     "anthropic": _anthropic,
-    "local": lambda name, means: LocalModel(Path(name), settings=means.settings),
+    "local": lambda name, means: LocalModel(Path(name), settings=means.settings, seed=means.seed, clock=means.clock),
     "mailbox": lambda name, means: Mailbox(Path(name), clock=means.clock),
     "script": lambda name, means: Script(Path(name)),
     "replay": _replay,
