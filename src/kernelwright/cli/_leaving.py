@@ -32,7 +32,7 @@ def resumable(heard: Begun, *, model: str, base_url: str | None, fleet: str, sto
         if not heard.run:
             raise
         again = resume_command(heard.run, model=model, base_url=base_url, fleet=fleet, store=store)
-        fix = f"{error.fix.rstrip('.')}; then: {again}" if error.fix else again
+        fix = f"{error.fix}{' Then' if error.fix[-1] in '.?' else '; then'}: {again}" if error.fix else again
         raise UsageError(f"{str(getattr(error, 'what', error)).rstrip('.')}; {KEPT}", fix) from error
     except KeyboardInterrupt as error:
         if not heard.run:
