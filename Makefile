@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-oracles coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady clean
+.PHONY: demo test test-slow test-oracles coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -51,6 +51,10 @@ bench-judge: $(STAMP)
 
 bench-steady: $(STAMP)
 	$(BIN)/python benchmarks/bench_steady.py
+
+# What the engine itself costs: its share of the time, idle judges, memory and disk over 5,000 candidates.
+bench-engine: $(STAMP)
+	$(BIN)/python benchmarks/bench_engine.py
 
 # On a machine with an NVIDIA GPU: PYTHON_GPU is an interpreter with a CUDA build of torch and this package.
 bench-judge-gpu:

@@ -236,7 +236,7 @@ def test_the_profilers_word_shifts_what_is_tried_first():
     told = {word: share(drawn(archive, bottlenecks={elite.candidate: word}), MEMORY) for word in BOTTLENECKS}
     assert told["memory"] > 1.4 * plain
     assert told["launch"] < 0.8 * plain
-    assert set(BOTTLENECKS) == {"memory", "compute", "latency", "launch"}
+    assert set(BOTTLENECKS) == {"memory", "compute", "latency", "launch", "idle"}
 
 
 def test_a_word_about_another_elite_or_an_unknown_one_shifts_nothing():

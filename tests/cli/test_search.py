@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.archive import Entry
+from kernelwright.judge import certificate, source_hash
+from kernelwright.store import Birth, Candidate, Move, Store
+from kernelwright.tasks import load_task
 from tests.cli.conftest import Invoke
 from tests.judge.texts import RELU, TASKS, relu
 
@@ -48,9 +52,36 @@ def test_from_a_task_to_a_kernel(invoke: Invoke, tmp_path: Path) -> None:
     assert "WRONG_VALUE" in result.output
     run = result.output.split("run ")[1].split()[0]
     assert run in invoke("runs", "--store", store).output
-    assert "1 of 64 cells filled" in invoke("show", run, "--store", store).output
-    invoke("best", run, "--store", store, "--out", tmp_path / "best.py")
-    assert (tmp_path / "best.py").read_text() == RELU
+    assert "measuring" in result.output
+    shown = invoke("show", run, "--store", store).output
+    assert "1 of 64 cells filled" in shown
+    assert "measured once more at the end: " in shown
+    files = {"--out": tmp_path / "best.py", "--certificate": tmp_path / "best.json"}
+    shown = invoke("best", run, "--store", store, *(part for pair in files.items() for part in pair))
+    assert "measured at the end of the run on inputs nobody had seen" in shown.stderr
+    assert files["--out"].read_text() == RELU
+    assert certificate.read(files["--certificate"].read_text()).candidate == RELU
+    verified = invoke("verify", files["--certificate"])
+    assert "status CORRECT claimed, CORRECT found" in verified.output
+
+
+def test_the_winner_of_a_run_that_was_left_has_no_certificate_yet(
+    invoke: Invoke, cannot_judge: Callable[..., str], tmp_path: Path
+) -> None:
+    path, task = tmp_path / "runs.db", load_task(TASK)
+    entry = Entry(source_hash(RELU), (0, 0, 0), 0.1, 0.0, 0.2)
+    with Store(path) as store:
+        run = store.begin_run(task=task.hash, wire=task.to_wire(), settings={}, versions={}, machine={}).id
+        store.keep_candidate(
+            Candidate(hash=entry.candidate, source=RELU, backend="cpp"), Birth(run=run, candidate=entry.candidate)
+        )
+        data = {"event": "offer", "entry": entry.to_json(), "came_of": None}
+        store.note_move(Move(run=run, kind="offer", candidate=entry.candidate, data=data))
+    shown = invoke("best", run, "--store", path)
+    assert shown.stdout.strip() == RELU.strip()
+    assert "has not come to its end" in shown.stderr
+    wanted = ["best", run, "--store", path, "--certificate", tmp_path / "c.json"]
+    cannot_judge(*wanted, names=["has no certificate"], fix=f"kernelwright resume {run}")
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 
 from kernelwright.engine._author import Author
 from kernelwright.engine._budget import Budget
-from kernelwright.engine._conductor import Conductor, RunError, Settings
+from kernelwright.engine._conductor import Conductor
 from kernelwright.engine._methods import method
+from kernelwright.engine._settings import RunError, Settings
 from kernelwright.engine._stop import StopRules
 from kernelwright.prompts import Hardware
 from kernelwright.propose import ExhaustedError, Reply, Request
@@ -150,8 +152,8 @@ class Frail(Courts):
 
 def test_a_run_that_is_interrupted_anywhere_ends_like_one_that_is_not(tmp_path, task):
     whole = _played(tmp_path / "whole.db", task, [])
-    broken = _played(tmp_path / "broken.db", task, [1, 3, 2, 5, 1, 4])
-    assert broken == whole
+    for lives in ([1, 3, 2, 5, 1, 4], [1] * 12, [2] * 9):
+        assert _played(tmp_path / f"{sum(lives)}.db", task, lives) == whole
 
 
 def _played(path: Path, task: Task, lives: list[int]) -> tuple[Any, ...]:
@@ -165,7 +167,34 @@ def _played(path: Path, task: Task, lives: list[int]) -> tuple[Any, ...]:
         played.play()
         replies = [reply.request for reply in store.replies(run)]
         assert len(replies) == len(set(replies))  # none was paid for twice
-        return played.archive.to_json()["elites"], replies, store.spent(run).evaluations
+        jobs = [judged.job for judged in store.verdicts(run)]
+        assert len(jobs) == len(set(jobs))
+        return played.archive.to_json(), replies, jobs
+
+
+def test_what_is_counted_along_is_what_the_store_would_count(store, task):
+    run = begin(store, task)
+    played = conductor(store, task, run, lanes=3, budget=25)
+    played.play()
+    counted, summed = played._purse.spent, store.spent(run)
+    assert replace(counted, wall_seconds=0) == replace(summed, wall_seconds=0, dollars=pytest.approx(summed.dollars))
+
+
+def test_nobody_pays_for_ever_for_a_model_that_repeats_itself(store, task):
+    writer = Writer(lambda request, rng: kernel(1.5))
+    played = conductor(store, task, begin(store, task), proposer=writer, budget=5, search="best-of-n")
+    assert played.play().startswith("the last 30 answers held no new kernel")
+    assert len(writer.asked) == 31
+
+
+def test_of_what_was_judged_long_ago_the_store_remembers(store, task, monkeypatch):
+    monkeypatch.setattr("kernelwright.engine._past.MOST_KNOWN", 3)
+    run = begin(store, task)
+    played = conductor(store, task, run)
+    played.play()
+    judged = {birth.candidate for birth in store.births(run)}
+    assert {played.recall(name).source for name in judged} == {store.candidate(name).source for name in judged}
+    assert len(played._past._known) == 3
 
 
 def test_several_are_asked_at_once_and_none_is_lost(store, task):

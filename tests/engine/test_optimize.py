@@ -185,7 +185,9 @@ def test_a_run_that_is_left_does_not_wait_for_a_mailbox_that_nobody_answers(tmp_
 
     silent = proposer(f"mailbox/{tmp_path / 'mail'}", stop=stop)
     listening = Conductor._listen
-    monkeypatch.setattr(Conductor, "_listen", lambda self: leave("", {}) if self._asking else listening(self))
+    monkeypatch.setattr(
+        Conductor, "_listen", lambda self, wait: leave("", {}) if self._asking else listening(self, wait)
+    )
     with Store(tmp_path / "runs.db") as store:
         with pytest.raises(Left):
             optimize(task, plan(), Means(store=store, proposer=silent, fleet=Courts(), stop=stop))

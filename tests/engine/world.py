@@ -17,7 +17,7 @@ from kernelwright import native
 # number {number}
 lib = native.cpp(r"""
 extern "C" void scale(const float* x, float* y, long n) {{
-    for (long i = 0; i < n; i++) y[i] = {speed}f * x[i];
+{team}    for (long i = 0; i < n; i++) y[i] = {speed}f * x[i];
 }}
 """)
 
@@ -30,9 +30,9 @@ class ModelNew(torch.nn.Module):
 ```'''
 
 
-def kernel(speed: float, number: object = 0) -> str:
-    """An answer that holds a kernel of this speed; a negative one is wrong."""
-    return KERNEL.format(speed=speed, number=number)
+def kernel(speed: float, number: object = 0, *, team: bool = False) -> str:
+    """An answer that holds a kernel of this speed; a negative one is wrong. `team`: of another cell."""
+    return KERNEL.format(speed=speed, number=number, team="#pragma omp parallel for\n" if team else "")
 
 
 def speed_of(source: str) -> float:
@@ -41,29 +41,47 @@ def speed_of(source: str) -> float:
     return float(found.group(1))
 
 
-def verdict(candidate: str, ratio: float, width: float = 0.01) -> dict[str, object]:
+def verdict(
+    candidate: str, ratio: float, width: float = 0.01, baselines: tuple[str, ...] = ("eager",)
+) -> dict[str, object]:
     accepted = ratio > 0
+    speedup = {"ratio": ratio, "low": ratio * (1 - width), "high": ratio * (1 + width)}
     return {
         "status": "CORRECT" if accepted else "WRONG_VALUE",
         "accepted": accepted,
         "message": "correct" if accepted else "7 of 8 elements wrong",
-        "time_ms": {"candidate": 1 / ratio, "eager": 1.0} if accepted else {},
-        "speedup": {"eager": {"ratio": ratio, "low": ratio * (1 - width), "high": ratio * (1 + width)}}
-        if accepted
-        else {},
+        "time_ms": {"candidate": 1 / ratio, **dict.fromkeys(baselines, 1.0)} if accepted else {},
+        "speedup": dict.fromkeys(baselines, speedup) if accepted else {},
         "seconds": {"total": 2.0},
         "evidence": {},
         "candidate": candidate,
     }
 
 
-class Courts:
-    """A fleet whose verdicts stand in the texts. `luck`: what a measurement is multiplied by; `faults`: INFRA first."""
+def profile(bottleneck: str) -> dict[str, object]:
+    paragraph = f"Bottleneck: {bottleneck}. Try another way."
+    return {"bottleneck": {"name": bottleneck}, "paragraph": paragraph, "facts": {"vector_bits": 512}}
 
-    def __init__(self, luck: Callable[[Job], float] = lambda job: 1.0, faults: int = 0) -> None:
+
+class Courts:
+    """A fleet whose verdicts stand in the texts. `heard` and `profiled`: the jobs that it has done.
+
+    Args:
+        luck: What a measurement is multiplied by.
+        faults: So many jobs are INFRA first.
+        bottleneck: What a profile finds.
+    """
+
+    def __init__(
+        self,
+        luck: Callable[[Job], float] = lambda job: 1.0,
+        faults: int = 0,
+        bottleneck: Callable[[Job], str] = lambda job: "serial",
+    ) -> None:
         self._waiting: list[Job] = []
-        self._luck, self._faults = luck, faults
+        self._luck, self._faults, self._bottleneck = luck, faults, bottleneck
         self.heard: list[Job] = []
+        self.profiled: list[Job] = []
 
     def submit(self, job: Job) -> None:
         if job not in self._waiting:
@@ -76,8 +94,11 @@ class Courts:
         if self._faults:
             self._faults -= 1
             return [self._result(job, Kind.INFRA, reason="the machine coughed")]
+        if job.profile_of is not None:
+            self.profiled.append(job)
+            return [self._result(job, Kind.PROFILED, profile=profile(self._bottleneck(job)))]
         self.heard.append(job)
-        told = verdict(job.candidate, speed_of(job.source) * self._luck(job))
+        told = verdict(job.candidate, speed_of(job.source) * self._luck(job), baselines=job.baselines)
         return [self._result(job, Kind.JUDGED, verdict=told)]
 
     def _result(self, job: Job, kind: Kind, **what: object) -> Result:

@@ -1,6 +1,7 @@
 """Jobs, and a judge that does what a candidate's text says: faults of machines cannot be had for the asking."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,28 @@ LEASE_S = 60.0
 
 
 class Puppet:
-    """A judge that accepts every text but those that name a misfortune. Counts itself and what it hears."""
+    """A judge that accepts every text but those that name a misfortune. Counts itself and what it hears.
+
+    `gate`: opened before a text called `gate` is judged. `ahead`: what was built before it was heard.
+    """
 
     made: list["Puppet"]
     heard: list[str]
     recovers_after: int
+    gate: threading.Event
+    ahead: list[str]
+    on_device: bool
 
-    def __init__(self, *, limits: Any, baselines: tuple[str, ...]) -> None:
+    def __init__(self, *, limits: Any, baselines: tuple[str, ...], reveal_seeds: bool = False) -> None:
         self.limits, self.baselines, self.closed = limits, baselines, False
+        self.reveal_seeds = reveal_seeds
         self.made.append(self)
 
     def judge(self, task: Task, source: str, *, timed: bool, backend: str | None) -> Verdict:
         assert not self.closed
         self.heard.append(source)
+        if source == "gate":
+            assert self.gate.wait(30)
         misfortunes: dict[str, Exception] = {
             "refused": TaskError("the task is too weak", flaws=("weak",)),
             "out of reach": OutOfReach("there is no such compiler"),
@@ -47,13 +57,50 @@ class Puppet:
             seconds={"total": 0.1},
         )
 
+    def belongs_on_device(self, source: str) -> bool:
+        return self.on_device
+
+    def prebuild(self, sources: Iterable[str]) -> "Builds":
+        builds = Builds(self.ahead)
+        for source in sources:
+            builds.add(source)
+        return builds
+
     def close(self) -> None:
         self.closed = True
 
 
+class Builds:
+    """Builds that are over as soon as they are begun."""
+
+    def __init__(self, begun: list[str]) -> None:
+        self.add = begun.append
+
+    def ready(self, source: str) -> None: ...
+
+    def forget(self, source: str) -> None: ...
+
+    def finish(self, each: Callable[[], None]) -> None: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> "Builds":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
 @pytest.fixture
 def puppet() -> type[Puppet]:
-    return type("Puppet", (Puppet,), {"made": [], "heard": [], "recovers_after": 1000})
+    blank = {
+        "made": [],
+        "heard": [],
+        "recovers_after": 1000,
+        "gate": threading.Event(),
+        "ahead": [],
+        "on_device": False,
+    }
+    return type("Puppet", (Puppet,), blank)
 
 
 @pytest.fixture(scope="session")

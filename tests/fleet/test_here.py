@@ -1,5 +1,6 @@
 """This machine as a fleet: one job at a time; faults are tried again, and are never the candidate's."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -99,3 +100,59 @@ def test_other_baselines_are_another_judges_and_one_lives_at_a_time(
     assert (second.baselines, second.limits.call_s) == (("eager", "compile"), 3.0)
     here.close()
     assert second.closed
+
+
+# What waits
+
+
+@pytest.fixture
+def busy(here: Here, job: Callable[..., Job], puppet: type[Puppet]) -> Here:
+    """A judge that hears a case which lasts until the gate is opened."""
+    here.submit(job("gate"))
+    while not puppet.heard:
+        time.sleep(0.001)
+    return here
+
+
+def test_a_profile_waits_until_all_are_judged(busy: Here, job: Callable[..., Job], puppet: type[Puppet]) -> None:
+    profile = job("a", profile_of={"status": "CORRECT"})
+    for one in (profile, job("b"), job("c")):
+        busy.submit(one)
+    puppet.gate.set()
+    results = _all(busy)
+    assert [result.kind for result in results] == [Kind.JUDGED] * 3 + [Kind.PROFILED]
+    assert results[-1].job == profile.name
+    assert results[-1].reason  # this judge has no profiler, and says so
+
+
+def test_where_the_processor_is_timed_those_that_wait_are_built_together_between_two_judgements(
+    busy: Here, job: Callable[..., Job], puppet: type[Puppet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2})
+    for text in "abcd":
+        busy.submit(job(text))
+    assert puppet.ahead == []
+    puppet.gate.set()
+    _all(busy)
+    assert puppet.ahead == ["a", "b", "c"]  # d was alone then
+    assert puppet.heard == ["gate", "a", "b", "c", "d"]
+
+
+def test_on_a_device_a_build_begins_when_its_candidate_comes(
+    busy: Here, job: Callable[..., Job], puppet: type[Puppet]
+) -> None:
+    puppet.on_device = True
+    busy.submit(job("a"))
+    busy.submit(job("b"))
+    assert puppet.ahead == ["a", "b"]
+    puppet.gate.set()
+    assert len(_all(busy)) == 3
+
+
+def test_the_last_measurement_has_a_judge_of_its_own_who_tells_his_seeds(
+    here: Here, job: Callable[..., Job], puppet: type[Puppet]
+) -> None:
+    here.submit(job("a"))
+    here.submit(job("a", final=True))
+    _all(here)
+    assert [judge.reveal_seeds for judge in puppet.made] == [False, True]

@@ -14,8 +14,9 @@ def test_the_name_follows_from_the_content(job: Callable[..., Job]) -> None:
     same = job("a")
     assert same.name == job("a").name
     others = [job("b"), job("a", timed=False), job("a", baselines=("eager", "compile")), job("a", measurement=2)]
-    others += [job("a", limits={"call_s": 1.0}), job("a", backend="cpp")]
-    assert len({same.name, *(other.name for other in others)}) == 7
+    others += [job("a", limits={"call_s": 1.0}), job("a", backend="cpp"), job("a", final=True)]
+    others += [job("a", profile_of={"status": "CORRECT"}), job("a", profile_of={"status": "UNTIMED"})]
+    assert len({same.name, *(other.name for other in others)}) == 10
     assert same.name.startswith(f"{same.task_hash[:12]}-{same.candidate[:12]}-")
 
 
@@ -27,7 +28,9 @@ def test_the_name_of_a_task_is_no_part_of_it(task: Task, job: Callable[..., Job]
 @pytest.mark.parametrize("source", ["text", "\x00", "\ud800", "é\r\n"])
 def test_it_travels_as_json(job: Callable[..., Job], source: str) -> None:
     sent = job(source, baselines=("eager", "compile"), limits={"call_s": 2.0})
-    assert Job.from_wire(json.loads(json.dumps(sent.to_wire())), sent.task) == sent
+    final = job(source, final=True)
+    for one in (sent, final, job(source, profile_of={"status": "CORRECT"})):
+        assert Job.from_wire(json.loads(json.dumps(one.to_wire())), one.task) == one
 
 
 def test_a_source_of_another_candidate_is_refused(task: Task) -> None:

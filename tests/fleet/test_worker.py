@@ -83,3 +83,26 @@ heavy = {"pydantic", "typer", "rich", "sqlalchemy", "torch"} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.slow
+def test_a_verdict_is_explained_without_judging_again(spool: Spool, folder: Path, job: Callable[..., Job]) -> None:
+    here = Here()
+    try:
+        here.submit(job(EIGHT))
+        (judged,) = here.finished(120)
+        assert judged.verdict is not None
+        wanted = job(EIGHT, profile_of=judged.verdict)
+        here.submit(wanted)
+        (found,) = here.finished(120)
+    finally:
+        here.close()
+    assert found.kind is Kind.PROFILED
+    assert found.profile is not None, found.reason
+    assert found.profile["verdict"]["time_ms"] == judged.verdict["time_ms"]
+    assert found.profile["bottleneck"]["name"]
+    spool.submit(wanted)
+    command = [sys.executable, "-m", "kernelwright.fleet.worker", str(folder)]
+    assert not subprocess.run(command, capture_output=True, timeout=120, check=False).returncode
+    (elsewhere,) = spool.finished(0)
+    assert elsewhere.profile is not None, elsewhere.reason

@@ -10,6 +10,7 @@ from kernelwright.propose import (
     Clock,
     Ensemble,
     ExhaustedError,
+    Kind,
     Limited,
     Limits,
     Mailbox,
@@ -17,13 +18,14 @@ from kernelwright.propose import (
     Reply,
     Request,
     Script,
+    TakesUp,
     proposer,
 )
 from kernelwright.propose._mailbox import END
 
 
-def request(name: str = "run1-0001", prompt: str = "Write a kernel.") -> Request:
-    return Request(id=name, prompt=prompt, kind="draft", backend="cpp")
+def request(name: str = "run1-0001", prompt: str = "Write a kernel.", kind: Kind = "draft") -> Request:
+    return Request(id=name, prompt=prompt, kind=kind, backend="cpp")
 
 
 def reply(text: str = "answer") -> Reply:
@@ -69,6 +71,16 @@ def test_a_script_hands_out_its_files_in_order_and_then_says_that_it_has_ended(t
     assert replies[0].model == "script/a.md"
     with pytest.raises(ExhaustedError, match="all 3 candidates"):
         script.propose(request())
+
+
+def test_a_script_goes_on_where_a_run_was_left_and_has_no_advice(tmp_path):
+    for name in ("a.py", "b.py", "c.py"):
+        (tmp_path / name).write_text(name)
+    for script in (Script(tmp_path), proposer(f"script/{tmp_path}:2,script/{tmp_path}:1")):
+        assert isinstance(script, TakesUp)
+        script.take_up(["script/a.py", "script", "script/b.py"])
+        assert script.propose(request(kind="rewrite")).text == ""
+        assert script.propose(request()).text == "c.py"
 
 
 def test_a_script_hands_out_each_file_once_whoever_asks(tmp_path):

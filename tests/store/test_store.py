@@ -173,6 +173,7 @@ def test_nights_between_two_sittings_are_not_spent(path: Path, monkeypatch: pyte
         clock += 5
         store.note_event(Event(run=run, kind="k"))
         assert store.spent(run).wall_seconds == 15
+        assert [(each.noted, each.seen) for each in store.sittings(run)] == [(1000, 1010), (51_010, 51_015)]
 
 
 def test_nothing_spent_is_zero(store: Store, run: Run) -> None:

@@ -20,6 +20,8 @@ FACTORS: Final[Mapping[str, Mapping[Direction, float]]] = {
     "latency": {("memory", 1): 1.5, ("coordination", -1): 1.5, WITHIN: 1.5, ("coordination", 1): 0.7},
     # Too little work to a launch: do more in one, and with less ceremony.
     "launch": {("algorithm", 1): 2.0, ("coordination", 1): 1.5, ("memory", -1): 1.5, ("memory", 1): 0.5},
+    # Workers without work: share it out among more of them.
+    "idle": {("coordination", 1): 2.0, ("coordination", -1): 0.5, ("memory", 1): 0.7},
 }
 
 

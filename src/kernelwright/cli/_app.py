@@ -9,6 +9,7 @@ import typer
 from kernelwright import __version__
 from kernelwright.cli import (
     _bench,
+    _best,
     _config,
     _demo,
     _doctor,
@@ -17,6 +18,8 @@ from kernelwright.cli import (
     _optimize,
     _profile,
     _prompts,
+    _replay,
+    _report,
     _resume,
     _runs,
     _suites,
@@ -40,10 +43,12 @@ app.command("profile", help=_profile.HELP)(guarded(_profile.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))
 app.command("resume", help=_resume.HELP)(guarded(_resume.run))
+app.command("replay", help=_replay.HELP)(guarded(_replay.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
-app.command("best", help=_runs.BEST_HELP)(guarded(_runs.best))
+app.command("best", help=_best.HELP)(guarded(_best.run))
 app.command("config", help=_config.HELP)(guarded(_config.run))
+app.command("report", help=_report.HELP)(guarded(_report.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))

@@ -14,6 +14,7 @@ from kernelwright.cli._search import (
     STORE,
     BaseUrlOption,
     FleetOption,
+    JsonOption,
     ModelOption,
     StoreOption,
     conclude,
@@ -21,6 +22,7 @@ from kernelwright.cli._search import (
     sentences,
 )
 from kernelwright.cli._suites import SuiteDirOption
+from kernelwright.cli._voices import Voice, open_voice
 from kernelwright.config import BASELINE, Configuration, configured, to_toml
 from kernelwright.engine import MECHANISMS, METHODS, optimize
 from kernelwright.fleet import HERE
@@ -78,6 +80,7 @@ def run(
     fleet: FleetOption = None,
     store: StoreOption = STORE,
     suite_dir: SuiteDirOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     settings, constants = settings_from(pairs)
     with sentences():
@@ -108,23 +111,22 @@ def run(
     if print_config:
         typer.echo(to_toml(configuration), nl=False)
         return
-    _search(task, configuration, store, suite_dir)
+    _search(task, configuration, store, suite_dir, open_voice(as_json))
 
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None) -> None:
+def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None, voice: Voice) -> None:
     described = load_task(task, constants=configuration.task.constants, suite_dir=suite_dir)
-    console = Console(highlight=False)
     asked, seed, fleet = configuration.model, configuration.search.seed, configuration.fleet.address
     if fleet == HERE:
         check_backend(configuration.search.backend)
-    with sentences(), means(asked.who(), asked.base_url, fleet, store, console, seed, asked) as made:
-        described = _fitted(described, configuration, console)
+    with sentences(), means(asked.who(), asked.base_url, fleet, store, voice, seed, asked) as made:
+        described = _fitted(described, configuration, voice.console)
         found = optimize(described, configuration.plan(), made)
-    conclude(console, found, store)
+    conclude(voice, found, store)
 
 
 def _fitted(task: Task, configuration: Configuration, console: Console) -> Task:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from kernelwright.cli._config import settings_from
 from kernelwright.cli._failure import UsageError
@@ -14,12 +13,14 @@ from kernelwright.cli._search import (
     STORE,
     BaseUrlOption,
     FleetOption,
+    JsonOption,
     ModelOption,
     StoreOption,
     conclude,
     means,
     sentences,
 )
+from kernelwright.cli._voices import open_voice
 from kernelwright.config import Configuration, configured, stored
 from kernelwright.engine import resume
 from kernelwright.store import Records, Store
@@ -41,16 +42,17 @@ def run(
     fleet: FleetOption = None,
     pairs: PairsOption = None,
     store: StoreOption = STORE,
+    as_json: JsonOption = False,
 ) -> None:
-    console = Console(highlight=False)
+    voice = open_voice(as_json)
     settings = _open_settings(pairs)
     with sentences():
         before = _before(name, store)
         now = configured(base=before, settings=settings, model=model, base_url=base_url, fleet=fleet)
         asked, seed = now.model, now.search.seed
-        with means(asked.who(), asked.base_url, now.fleet.address, store, console, seed, asked) as made:
+        with means(asked.who(), asked.base_url, now.fleet.address, store, voice, seed, asked) as made:
             found = resume(name, made)
-    conclude(console, found, store)
+    conclude(voice, found, store)
 
 
 def _before(name: str, store: Path) -> Configuration:

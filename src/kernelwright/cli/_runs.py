@@ -1,28 +1,25 @@
-"""`kernelwright runs`, `show`, `best`: what searches have found."""
+"""`kernelwright runs`, `show`: what searches have found."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from kernelwright.archive import Archive, Entry
-from kernelwright.cli._failure import UsageError, write_text
+from kernelwright.archive import Entry
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
 from kernelwright.config import brief, stored
+from kernelwright.engine import archive_of
 from kernelwright.store import Records, Run
 
 HELP = "List the searches that a store holds."
 SHOW_HELP = "Show what a search has found, cell by cell, why candidates failed, and its configuration."
-BEST_HELP = "Print the best kernel that a search has found."
 
 
 def run(store: StoreOption = STORE) -> None:
@@ -38,19 +35,20 @@ def run(store: StoreOption = STORE) -> None:
 
 
 def _row(records: Records, one: Run) -> list[str]:
-    spent, best = records.spent(one.id), _archive(records, one.id).best
+    spent, best = records.spent(one.id), reported(records, one.id)
     wire = records.task(one.task) or {}
     money = f"${spent.dollars:.2f}" + (f" and {spent.unpriced} unpriced" if spent.unpriced else "")
     state = "interrupted" if one.state == "running" and records.writer() is None else str(one.state)
     tokens = f"{spent.tokens_in + spent.tokens_out} tokens"
-    return [one.id, _speed(best), str(wire.get("name", "")), state, str(spent.evaluations), f"{tokens}, {money}"]
+    return [one.id, in_words(best), str(wire.get("name", "")), state, str(spent.evaluations), f"{tokens}, {money}"]
 
 
 def show(name: RunArgument, store: StoreOption = STORE) -> None:
     console = Console(highlight=False)
     with sentences(), Records(store) as records:
         one = records.run(name)
-        archive = _archive(records, one.id)
+        archive, told = archive_of(records, one.id), records.final(one.id)
+        best = reported(records, one.id)
         statuses = Counter(judged.status for judged in records.verdicts(one.id))
     console.print(f"[bold]{escape(one.id)}[/] {one.state} {escape(one.reason)}", soft_wrap=True)
     console.print("  " + ", ".join(f"{number} {status}" for status, number in statuses.most_common()))
@@ -60,37 +58,23 @@ def show(name: RunArgument, store: StoreOption = STORE) -> None:
     for heading in ("memory", "algorithm", "coordination", "over eager", "kernel"):
         table.add_column(heading)
     for elite in sorted(archive.elites.values(), key=lambda elite: -elite.log_speedup):
-        table.add_row(*map(str, elite.cell), _speed(elite), elite.candidate[:LETTERS])
+        table.add_row(*map(str, elite.cell), in_words(elite), elite.candidate[:LETTERS])
     console.print(table)
     console.print(f"{len(archive.elites)} of 64 cells filled, QD score {archive.qd_score:.2f}")
+    if told is not None:
+        held = f"{best.candidate[:LETTERS]}, {in_words(best)}" if best else "no kernel held"
+        console.print(f"measured once more at the end: {held}", soft_wrap=True)
 
 
-def best(
-    name: RunArgument,
-    out: Annotated[Path | None, typer.Option("--out", help="Write it to this file.")] = None,
-    store: StoreOption = STORE,
-) -> None:
-    with sentences(), Records(store) as records:
-        one = records.run(name)
-        found = _archive(records, one.id).best
-        kept = records.candidate(found.candidate) if found else None
-    if found is None or kept is None:
-        raise UsageError(f"no kernel was accepted in run {one.id}", f"see why: kernelwright show {one.id}")
-    Console(stderr=True, highlight=False).print(f"# {found.candidate[:LETTERS]}: {_speed(found)} over eager")
-    if out is None:
-        typer.echo(kept.source)
-    else:
-        write_text(out, kept.source)
+def reported(records: Records, run: str) -> Entry | None:
+    """The best kernel as it was measured at the end, or the best so far."""
+    told = records.final(run)
+    if told is None:
+        return archive_of(records, run).best
+    return Entry.from_json(told["entry"]) if told["candidate"] else None
 
 
-def _archive(records: Records, run: str) -> Archive:
-    archive = Archive()
-    for move in records.moves(run):
-        archive.replay(move.data)
-    return archive
-
-
-def _speed(entry: Entry | None) -> Any:
+def in_words(entry: Entry | None) -> Any:
     if entry is None:
         return "none accepted"
     return f"{entry.speed} [{math.exp(entry.low):.2f}, {math.exp(entry.high):.2f}]"

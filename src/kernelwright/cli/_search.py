@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import math
+import shlex
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from kernelwright.cli._failure import UsageError
 from kernelwright.cli._leaving import resumable
+from kernelwright.cli._moments import LETTERS as LETTERS
+from kernelwright.cli._voices import NOTHING, Voice
 from kernelwright.config import ConfigError, ModelSection
 from kernelwright.engine import Found, Means, RunError
-from kernelwright.fleet import FleetError, open_fleet
+from kernelwright.fleet import Fleet, FleetError, open_fleet
 from kernelwright.prompts import PromptError
 from kernelwright.propose import ProposerError, proposer
 from kernelwright.store import Store, StoreError
 
 STORE = Path("kernelwright-runs.db")
-LETTERS = 10
 
 StoreOption = Annotated[Path, typer.Option("--store", help="Where runs are kept.")]
 ModelOption = Annotated[
@@ -31,6 +30,7 @@ ModelOption = Annotated[
     typer.Option("--model", help="Who writes: openai/NAME, local/FILE.gguf, mailbox/DIR, script/DIR; A:2,B:1."),
 ]
 BaseUrlOption = Annotated[str | None, typer.Option("--base-url", help="An endpoint that speaks OpenAI's protocol.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON: docs/events.md.")]
 FleetOption = Annotated[str | None, typer.Option("--fleet", help="Where kernels are judged: here, or spool/DIR.")]
 SPOKEN = (RunError, ProposerError, FleetError, StoreError, PromptError, ConfigError)
 
@@ -52,56 +52,32 @@ def means(
     base_url: str | None,
     fleet: str,
     store: Path,
-    console: Console,
+    voice: Voice,
     seed: int = 0,
     asked: ModelSection | None = None,
 ) -> Iterator[Means]:
     """What a run is made with; left in the middle, it says how to go on. `asked`: how the model is."""
-    stop, voice, asked = threading.Event(), Voice(console), asked or ModelSection()
+    stop, asked = threading.Event(), asked or ModelSection()
     writer = proposer(model, base_url=base_url, settings=asked.settings(), limits=asked.limits(), seed=seed, stop=stop)
     left = resumable(voice, model=model, base_url=base_url, fleet=fleet, store=store)
-    with left, Store(store) as records, closing(open_fleet(fleet)) as judges:
+    with Store(store) as records, _judges(fleet) as judges, left, voice:
         yield Means(store=records, proposer=writer, fleet=judges, tell=voice, stop=stop)
 
 
-class Voice:
-    """A line for whatever happens, in a terminal or in a file."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._judged = 0
-        self.run = ""
-
-    def __call__(self, kind: str, data: dict[str, Any]) -> None:
-        line = self._line(kind, data)
-        if line:
-            self._console.print(line, soft_wrap=True)
-
-    def _line(self, kind: str, data: dict[str, Any]) -> str:
-        if kind == "begun":
-            self.run = data["run"]
-            return f"run {self.run}"
-        if kind == "judged":
-            self._judged += 1
-            cell = "".join(map(str, data["cell"]))
-            speed = f"  {data['speedup']:.2f}x" if data.get("speedup") else ""
-            return f"{self._judged:4}  {data['candidate'][:LETTERS]}  {data['status']:<16} cell {cell}{speed}"
-        if kind == "unusable":
-            return f"      answer {data['request']} holds no kernel: {escape(data['why'])}"
-        if kind == "fault":
-            return f"      the judge failed, trying again: {escape(data['why'])}"
-        return "      the advice was rewritten" if kind == "advice" and data["genome"] else ""
+@contextmanager
+def _judges(address: str) -> Iterator[Fleet]:
+    """Where candidates are judged. Who interrupts twice does not wait for what is being judged."""
+    fleet = open_fleet(address)
+    try:
+        yield fleet
+    finally:
+        with suppress(KeyboardInterrupt):
+            fleet.close()
 
 
-def conclude(console: Console, found: Found, store: Path) -> None:
+def conclude(voice: Voice, found: Found, store: Path) -> None:
     """What came of it, and what to do next; exit 1 where nothing was accepted."""
-    console.print(f"[bold]{escape(found.reason)}[/]", soft_wrap=True)
-    best = found.best
-    if best is None:
-        console.print("no kernel was accepted", style="red")
-        console.print(f"[bold]Next:[/] kernelwright show {found.run} --store {escape(str(store))}", soft_wrap=True)
-        raise typer.Exit(1)
-    low, high = math.exp(best.low), math.exp(best.high)
-    filled = f"{len(found.archive.elites)} of 64 cells filled"
-    console.print(f"best {best.candidate[:LETTERS]}: {best.speed} eager [{low:.2f}, {high:.2f}]; {filled}")
-    console.print(f"[bold]Next:[/] kernelwright best {found.run} --store {escape(str(store))}", soft_wrap=True)
+    command = "best" if found.best else "show"
+    voice.conclude(found, shlex.join(["kernelwright", command, found.run, "--store", str(store)]))
+    if found.best is None:
+        raise typer.Exit(NOTHING)

@@ -6,11 +6,14 @@ with Store("runs.db") as store:
 """
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
-from kernelwright.engine._conductor import RunError
+from kernelwright.engine._finals import Winner
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._names import check_name
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, resume
+from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, replay
+from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
+from kernelwright.engine._teller import as_told
 
 __all__ = [
     "MECHANISMS",
@@ -20,11 +23,17 @@ __all__ = [
     "Found",
     "Means",
     "Plan",
+    "Recorded",
     "RunError",
     "StopRules",
+    "Winner",
+    "archive_of",
+    "as_told",
     "check_name",
     "family",
     "forecast",
     "optimize",
+    "recorded_replies",
+    "replay",
     "resume",
 ]

@@ -19,6 +19,7 @@ from kernelwright.prompts import (
     Step,
     Target,
     apply_edits,
+    measured,
     render,
     rewrite_prompt,
     seed,
@@ -34,16 +35,18 @@ REWRITE_AFTER, EXAMPLES = 8, 3
 
 @dataclass(frozen=True)
 class Known:
-    """A judged candidate of this run: its text, its verdict, where it came from."""
+    """A judged candidate of this run: its text, its verdict, where it came from, what the profiler says of it."""
 
     source: str
     verdict: Mapping[str, Any]
     cell: Cell
     parent: str | None = None
     why: str = "a first draft"
+    profile: str = ""
 
     def kernel(self) -> Kernel:
-        return Kernel(source=self.source, outcome=Outcome.from_verdict(self.verdict), cell=self.cell)
+        outcome = Outcome.from_verdict(self.verdict)
+        return Kernel(source=self.source, outcome=outcome, cell=self.cell, profile=self.profile)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Author:
 
     Args:
         recall: A candidate's text, verdict and origin, by its hash.
+        machine: What a verdict says of it, for the time when a profile has measured more.
     """
 
     task: Task
@@ -69,6 +73,8 @@ class Author:
     recall: Callable[[str], Known]
     family: Family
     evolve: bool = True
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    _seen: bool = False
     _written: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
@@ -118,6 +124,11 @@ class Author:
             steps.insert(0, Step(known.why, str(known.verdict["status"])))
             now = known.parent
         return tuple(steps)
+
+    def see(self, facts: Mapping[str, Any]) -> None:
+        """What a profile has measured of the machine stands in every later prompt; the first says it all."""
+        if not self._seen:
+            self.hardware, self._seen = measured(self.machine, facts), True
 
     # Advice
 

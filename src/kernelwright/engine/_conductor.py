@@ -8,81 +8,41 @@ at any moment and begun again, a run goes on as if it had never stopped.
 from __future__ import annotations
 
 import math
-import queue
 import random
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from kernelwright import backends
-from kernelwright.archive import Archive, Choice, Entry, Repair, choice_from_json
+from kernelwright.archive import Archive
+from kernelwright.engine._asking import Answer, Asking
 from kernelwright.engine._author import Author, Draft, Known
-from kernelwright.engine._budget import Budget, exhausted, room_for
+from kernelwright.engine._budget import exhausted, room_for
+from kernelwright.engine._contests import Contests
+from kernelwright.engine._docket import Docket
+from kernelwright.engine._finals import Finals, Winner
+from kernelwright.engine._learning import Learning
 from kernelwright.engine._methods import Method
+from kernelwright.engine._past import Past
 from kernelwright.engine._patience import Patience
-from kernelwright.engine._stop import Standing, StopRules, reason_to_stop
-from kernelwright.engine._verdicts import entry_of, promise_of, roof_share
+from kernelwright.engine._profiles import Profiles
+from kernelwright.engine._purse import Purse
+from kernelwright.engine._recovery import Recovery
+from kernelwright.engine._settings import RunError, Settings, Tell
+from kernelwright.engine._stop import Standing, reason_to_stop
+from kernelwright.engine._teller import Teller
+from kernelwright.engine._verdicts import roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
-from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply, Request, parse
-from kernelwright.store import (
-    Answered,
-    Asked,
-    Birth,
-    Candidate,
-    Event,
-    Genome,
-    Judged,
-    Move,
-    Outcome,
-    Store,
-    StoreError,
-)
+from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply, parse
+from kernelwright.store import Birth, Candidate, Genome, Store
 from kernelwright.tasks import Task
 
-LANES = 4
 # So many candidates may wait for the judge for every lane but the first; more would be judged too late to learn from.
 # With one lane everything goes one after the other, and a run can be repeated exactly.
 WAITING_PER_LANE = 2
 PATIENCE_SECONDS = 0.05
-MOST_FAULTS = 3
 REWRITE = "rewrite"
-# What is told to an archive about a candidate that was judged for the first time.
-EVALUATIONS = ("offer", "failed")
-
-Tell = Callable[[str, dict[str, Any]], None]
-
-
-class RunError(Exception):
-    """The run cannot go on: what happened, and what to do next."""
-
-    def __init__(self, what: str, fix: str = "") -> None:
-        super().__init__(what)
-        self.fix = fix
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How a run is made. `lanes`: how many requests may be under way at once."""
-
-    backend: str
-    budget: Budget
-    rules: StopRules = field(default_factory=StopRules)
-    lanes: int = LANES
-    seed: int = 0
-    baselines: tuple[str, ...] = ("eager",)
-    limits: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass
-class Contest:
-    """A challenger and the elite it was measured again with; what has come back of the two."""
-
-    elite: Entry
-    challenger: Entry
-    again: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 class Conductor:
@@ -101,47 +61,72 @@ class Conductor:
         fleet: Fleet,
         tell: Tell = lambda kind, data: None,
         stop: threading.Event | None = None,
+        profile: bool = True,
     ) -> None:
-        """`stop`: set when the run is left, so that whoever waits for an answer stops waiting."""
+        """`stop`: set when the run is left, so that whoever waits for an answer stops waiting.
+
+        `profile`: whether elites are profiled when they are chosen to be improved.
+        """
         self._stop = stop or threading.Event()
-        self._run, self._task, self._settings, self._store = run, task, settings, store
-        self._method, self._author, self._proposer, self._fleet, self._tell = method, author, proposer, fleet, tell
-        self.archive = Archive()
-        self._inbox: queue.SimpleQueue[tuple[Request, Reply | ProposerError]] = queue.SimpleQueue()
-        self._asking: dict[str, Draft | str] = {}
-        self._judging: dict[str, Job] = {}
-        self._contests: dict[str, Contest] = {}
-        self._known: dict[str, Known] = {}
+        self._run, self._settings, self._store = run, settings, store
+        self._method, self._author, self._fleet, self._tell = method, author, fleet, tell
+        self._teller = Teller(tell, settings.budget)
+        self._past = Past(store, run, task)
+        self._asking = Asking(store, run, proposer, lanes=settings.lanes)
+        self._docket = Docket(fleet, task, settings)
+        self._learning = Learning(store, run, author, self._teller)
+        self._contests = Contests(self._learning, self._docket, self._past, self._teller)
+        self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
+        self._purse = Purse(store.spent(run))
         self._asked = 0
-        self._faults = 0
-        self._since_best = 0
         self._dry = ""
         self._patience = Patience()
+
+    @property
+    def archive(self) -> Archive:
+        return self._learning.archive
+
+    def recall(self, candidate: str) -> Known:
+        """A judged candidate of this run."""
+        return replace(self._past.recall(candidate), profile=self._profiles.paragraph(candidate))
 
     # The loop
 
     def play(self) -> str:
         """Until there is a reason to stop and nothing is under way any more; the reason."""
-        with ThreadPoolExecutor(self._settings.lanes, thread_name_prefix="asking") as pool:
-            try:
-                return self._play(pool)
-            except BaseException:
-                self._stop.set()  # or those who wait for an answer would be waited for
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        with self._asking.threads(self._stop):
+            self._recover()
+            while True:
+                reason = self._reason()
+                waits = reason is None and self._profiles.awaited
+                asked = reason is None and not waits and self._ask_one()
+                if not self._asking and not self._docket and not waits:
+                    return reason or "there is nothing more to do"
+                self._listen(0.0 if asked else PATIENCE_SECONDS)
 
-    def _play(self, pool: ThreadPoolExecutor) -> str:
-        self._recover(pool)
-        while True:
-            reason = self._reason()
-            if reason is None:
-                self._ask_for_more(pool)
-            if not self._asking and not self._judging:
-                return reason or "there is nothing more to do"
-            self._listen()
+    def measure_best(self, baselines: tuple[str, ...]) -> Winner | tuple[str, ...]:
+        """After the play: who holds when it is measured once more; or what is to be said, where nobody does."""
+        finals = Finals(self._fleet, self._docket, self._past, baselines)
+        found = finals.play(self.archive, self._teller.final)
+        self._teller.stands(self.archive, self._store.spent(self._run), asking=0, judging=0)
+        return found
+
+    def _recover(self) -> None:
+        """What was learned is learned again in the same order; what was under way goes on."""
+        recovery = Recovery(self._store, self._run, self._past)
+        self._learning.remember_all()
+        self._contests.recover()
+        self._profiles.recover()
+        self._asked = recovery.last_request()
+        recovery.ask_again(self._asking)
+        for draft, reply in recovery.unused():
+            self._answered(draft, reply)
+        for birth in list(self._past.unjudged()):
+            self._judge(birth.candidate, self._past.source(birth.candidate))
 
     def _reason(self) -> str | None:
-        spent = self._store.spent(self._run)
+        spent = self._purse.spent
+        self._teller.stands(self.archive, spent, asking=len(self._asking), judging=len(self._docket))
         return (
             self._dry
             or exhausted(self._settings.budget, spent)
@@ -149,120 +134,95 @@ class Conductor:
         )
 
     def _standing(self) -> Standing:
-        best = self.archive.best
+        best, since = self.archive.best, self._learning.since_best
         if best is None:
-            return Standing(evaluations_since_best=self._since_best)
+            return Standing(evaluations_since_best=since)
         return Standing(
             best_low=math.exp(best.low),
             best_roof_share=roof_share(self.recall(best.candidate).verdict),
-            evaluations_since_best=self._since_best,
+            evaluations_since_best=since,
         )
 
-    def _listen(self) -> None:
-        """Whatever came back meanwhile; waits a moment if nothing has."""
-        for result in self._fleet.finished(PATIENCE_SECONDS if self._judging else 0.0):
+    def _listen(self, patience: float) -> None:
+        """Whatever came back meanwhile; waits so long if nothing has. Answers first: the judge may be idle."""
+        answers_only = bool(self._asking) and not self._docket
+        results = list(self._fleet.finished(0.0 if answers_only else patience))
+        for draft, answer in self._asking.answers(patience if answers_only and not results else 0.0):
+            if isinstance(answer, Reply):
+                self._purse.paid(answer)
+            self._answered(draft, answer)
+        for result in results:
             self._heard(result)
-        wait = bool(self._asking) and not self._judging
-        try:
-            while True:
-                self._answered(*self._inbox.get(timeout=PATIENCE_SECONDS if wait else 0.0))
-                wait = False
-        except queue.Empty:
-            pass
 
     # Asking
 
-    def _ask_for_more(self, pool: ThreadPoolExecutor) -> None:
-        while self._has_room():
-            self._asked += 1
-            self._ask(pool, self._next_draft(str(self._asked)))
+    def _ask_one(self) -> bool:
+        """Whether there was room for one more; one at a time, since answers may be waiting meanwhile."""
+        if not self._has_room():
+            return False
+        self._asked += 1
+        draft = self._next_draft(str(self._asked))
+        self._asking.ask(draft)
+        self._teller.asked(draft.request, draft.came_of.parent if draft.came_of else None)
+        self._purse.asked()
+        self._profiles.want(draft.came_of)
+        return True
 
     def _has_room(self) -> bool:
         lanes = self._settings.lanes
-        if len(self._asking) >= lanes or len(self._judging) > WAITING_PER_LANE * (lanes - 1):
+        if len(self._asking) >= lanes or len(self._docket) > WAITING_PER_LANE * (lanes - 1):
             return False
-        new = sum(job.measurement == 1 for job in self._judging.values())
-        return room_for(self._settings.budget, self._store.spent(self._run), len(self._asking) + new)
+        return room_for(self._settings.budget, self._purse.spent, len(self._asking) + self._docket.new)
 
-    def _next_draft(self, name: str) -> Draft | tuple[Request, str]:
+    def _next_draft(self, name: str) -> Draft:
         rng = random.Random(f"{self._settings.seed} {name}")
         genome = self._author.due()
         if genome is not None:
-            return self._author.rewriting(name, genome), genome
-        pending = [draft.came_of for draft in self._asking.values() if isinstance(draft, Draft) and draft.came_of]
-        return self._author.draft(name, self._method(self.archive, rng, pending), self.archive, rng)
-
-    def _ask(self, pool: ThreadPoolExecutor, draft: Draft | tuple[Request, str]) -> None:
-        request, genome = (draft.request, draft.genome) if isinstance(draft, Draft) else draft
-        came_of = draft.came_of if isinstance(draft, Draft) else None
-        asked = Asked(
-            run=self._run,
-            id=request.id,
-            kind=request.kind,
-            backend=request.backend,
-            prompt=request.prompt,
-            parent=came_of.parent if came_of else None,
-            genome=genome,
-            direction=came_of.to_json() if came_of else None,
-        )
-        self._store.note_request(asked)
-        self._asking[request.id] = draft if isinstance(draft, Draft) else genome
-        pool.submit(self._propose, request)
-
-    def _propose(self, request: Request) -> None:
-        """In a thread of its own. What was paid for is kept before anybody hears of it."""
-        try:
-            reply = self._proposer.propose(request)
-            self._store.keep_reply(_kept(self._run, request, reply))
-            self._inbox.put((request, reply))
-        except ProposerError as error:
-            self._inbox.put((request, error))
-        except StoreError as error:
-            self._inbox.put((request, ProposerError(error.what, error.fix)))
-        except Exception as error:
-            self._inbox.put((request, ProposerError(f"{type(error).__name__}: {error}")))
+            return Draft(self._author.rewriting(name, genome), genome, None)
+        came_of = self._method(self.archive, rng, self._asking.pending, self._profiles.bottlenecks)
+        return self._author.draft(name, came_of, self.archive, rng)
 
     # Answers
 
-    def _answered(self, request: Request, reply: Reply | ProposerError) -> None:
-        draft = self._asking.pop(request.id)
-        if isinstance(reply, ProposerError):
-            self._unanswered(request, reply)
-        elif isinstance(draft, Draft):
-            self._take(draft, reply.text)
+    def _answered(self, draft: Draft, answer: Answer) -> None:
+        if isinstance(answer, ProposerError):
+            self._unanswered(draft, answer)
+            return
+        self._teller.answered(draft.request, answer)
+        if draft.request.kind == REWRITE:
+            self._take_advice(draft, answer.text)
         else:
-            self._take_advice(request, draft, reply.text)
+            self._take(draft, answer.text)
 
-    def _unanswered(self, request: Request, error: ProposerError) -> None:
+    def _unanswered(self, draft: Draft, error: ProposerError) -> None:
         """Who has nothing more to say ends the asking; anything else, the run: nobody pays for silence."""
-        self._note("unanswered", request=request.id, why=str(error))
+        self._note("unanswered", request=draft.request.id, why=str(error))
         if isinstance(error, ExhaustedError):
-            self._store.drop_request(self._run, request.id, error.what)
+            self._store.drop_request(self._run, draft.request.id, error.what)
             self._dry = error.what
         else:
             raise RunError(error.what, error.fix)
 
     def _take(self, draft: Draft, text: str) -> None:
-        request = draft.request
-        answer = parse(text, request.parent)
+        answer = parse(text, draft.request.parent)
         if answer.source is None:
             with self._store.together():
-                self._store.drop_request(self._run, request.id, answer.problem)
-                self._note("unusable", request=request.id, why=answer.problem)
+                self._store.drop_request(self._run, draft.request.id, answer.problem)
+                self._note("unusable", request=draft.request.id, why=answer.problem)
             self._lose_patience(answer.problem)
             return
         name = source_hash(answer.source)
-        backend = backends.detect(answer.source)
-        verdict = self._verdict_of(name)
+        candidate = Candidate(hash=name, source=answer.source, backend=backends.detect(answer.source))
+        verdict = self._past.verdict(name)
         with self._store.together():
-            self._store.keep_candidate(
-                Candidate(hash=name, source=answer.source, backend=backend), self._birth(name, draft)
-            )
+            self._store.keep_candidate(candidate, self._birth(name, draft))
             if verdict is not None:
-                self._learn(name, answer.source, verdict, self._births_of(name)[-1:])
+                self._learning.learn(name, answer.source, verdict, self._past.births(name)[-1:])
         if verdict is None:
-            self._submit(name, answer.source)
-        if len(self._births_of(name)) > 1:
+            self._judge(name, answer.source)
+        else:
+            self._contests.call()
+        if len(self._past.births(name)) > 1:
             self._lose_patience("the answer is a kernel of this run")
         else:
             self._patience.rewarded()
@@ -270,7 +230,7 @@ class Conductor:
     def _lose_patience(self, problem: str) -> None:
         """Who has nothing new to say is not asked for ever: the run ends with what it has."""
         told = self._patience.tried(problem)
-        if told and self.archive.best is None and not self._judging:
+        if told and self.archive.best is None and not len(self._docket):
             fix = "look at the model and its limits (--set model.max_tokens=...), or name another with --model"
             raise RunError(told, fix)
         self._dry = told or self._dry
@@ -286,256 +246,50 @@ class Conductor:
             direction=came_of.to_json() if came_of else None,
         )
 
-    def _births_of(self, candidate: str) -> list[Birth]:
-        return list(self._store.births(self._run, candidate))
-
-    def _take_advice(self, request: Request, genome: str, text: str) -> None:
-        found, refused = self._author.rewritten(genome, text)
+    def _take_advice(self, draft: Draft, text: str) -> None:
+        parent = draft.genome
+        found, refused = self._author.rewritten(parent, text)
         with self._store.together():
             if found is not None:
                 kept = Genome(
-                    hash=found.hash, backend=found.backend, regions=found.regions, parent=genome, run=self._run
+                    hash=found.hash, backend=found.backend, regions=found.regions, parent=parent, run=self._run
                 )
                 self._store.keep_genome(kept)
-            self._store.drop_request(self._run, request.id, "was about the advice")
-            self._note("advice", genome=found.hash if found else None, parent=genome, refused=list(refused))
+            self._store.drop_request(self._run, draft.request.id, "was about the advice")
+            self._note("advice", genome=found.hash if found else None, parent=parent, refused=list(refused))
 
-    # Judging
+    # Verdicts
 
-    def _submit(self, candidate: str, source: str, measurement: int = 1) -> None:
-        settings = self._settings
-        job = Job(
-            candidate=candidate,
-            source=source,
-            task=self._task.to_wire(),
-            baselines=settings.baselines,
-            limits=settings.limits,
-            measurement=measurement,
-        )
-        self._judging[job.name] = job
-        self._fleet.submit(job)
+    def _judge(self, candidate: str, source: str) -> None:
+        self._docket.submit(self._docket.job(candidate, source))
 
     def _heard(self, result: Result) -> None:
-        if result.kind is Kind.FOREIGN:
-            self._keep(result, used=False)
+        if self._profiles.take(result):
             return
-        job = self._judging.pop(result.job, None)
+        if result.kind is Kind.FOREIGN:
+            if result.verdict is not None:
+                self._past.keep(result, used=False)
+            return
+        job = self._docket.take(result)
         if job is None:
             return  # told twice
-        if result.kind is Kind.REFUSED:
-            raise RunError(f"the task cannot be judged: {result.reason}", "mend the task, then resume the run")
         if result.kind is Kind.INFRA:
-            self._faulted(job, result)
-        elif job.measurement > 1:
-            self._measured_again(job.candidate, result)
+            self._note("fault", candidate=job.candidate, why=result.reason)
+            self._docket.retry(job, result.reason)
         else:
-            self._judged(job.candidate, result)
+            self._learn_from(job, result)
 
-    def _faulted(self, job: Job, result: Result) -> None:
-        """Nothing is learned from it; the candidate is judged again, unless machines go on failing."""
-        self._faults += 1
-        self._note("fault", candidate=job.candidate, why=result.reason)
-        if self._faults > MOST_FAULTS:
-            raise RunError(f"the judge failed {self._faults} times: {result.reason}", "mend the machine, then resume")
-        self._submit(job.candidate, job.source, job.measurement)
-
-    def _judged(self, candidate: str, result: Result) -> None:
-        verdict = _verdict(result)
+    def _learn_from(self, job: Job, result: Result) -> None:
+        first = not self._past.is_judged(job.candidate)
         with self._store.together():
-            self._keep(result)
-            self._learn(candidate, self._source(candidate), verdict, self._births_of(candidate))
-        self._call_contests()
-
-    def _keep(self, result: Result, *, used: bool = True) -> None:
-        judged = Judged(
-            run=self._run,
-            job=result.job,
-            candidate=result.candidate,
-            task=self._task.hash,
-            device=result.where,
-            judge=result.judge,
-            verdict=_verdict(result),
-            used=used,
-        )
-        self._store.keep_verdict(judged)
-
-    def _verdict_of(self, candidate: str) -> dict[str, Any] | None:
-        """What is known of this text, whoever wrote it first and whichever run paid for it."""
-        for judged in self._store.judged(candidate, self._task.hash):
-            return judged.verdict
-        return None
-
-    def _source(self, candidate: str) -> str:
-        found = self._store.candidate(candidate)
-        assert found is not None
-        return found.source
-
-    # Learning
-
-    def _learn(self, candidate: str, source: str, verdict: dict[str, Any], births: list[Birth]) -> None:
-        cell = backends.describe(source).cell
-        entry = entry_of(candidate, cell, verdict)
-        for birth in births:
-            came_of = choice_from_json(birth.direction)
-            self._known.setdefault(candidate, _known(source, verdict, cell, came_of))
-            told = {"came_of": birth.direction}
-            if entry is not None:
-                self._move("offer", candidate, entry=entry.to_json(), **told)
+            judged = self._past.keep(result)
+            if job.measurement > 1:
+                self._contests.measured(job.candidate, judged.verdict)
             else:
-                self._move("failed", candidate, candidate=candidate, promise=promise_of(verdict), **told)
-            self._credit(birth, candidate, entry, came_of)
-        speedup = math.exp(entry.log_speedup) if entry else None
-        self._tell("judged", {"candidate": candidate, "status": verdict["status"], "cell": cell, "speedup": speedup})
-
-    def _credit(self, birth: Birth, candidate: str, entry: Entry | None, came_of: Choice | Repair | None) -> None:
-        """The advice that it was written with has gained so much; a draft has no parent to gain over."""
-        asked = came_of.asked if isinstance(came_of, Repair) else came_of
-        if birth.genome is None or asked is None:
-            return
-        gain = entry.log_speedup - asked.log_speedup if entry else None
-        self._author.learn(birth.genome, candidate, gain)
-        outcome = Outcome(
-            run=self._run, genome=birth.genome, backend=self._settings.backend, candidate=candidate, gain=gain
-        )
-        self._store.keep_outcome(outcome)
-
-    def _move(self, kind: str, about: str, **data: Any) -> None:
-        """Into the store and then into the archive, by the same words."""
-        event = {"event": kind, **data}
-        self._store.note_move(Move(run=self._run, kind=kind, candidate=about, data=event))
-        self._remember(event)
-
-    def _remember(self, event: dict[str, Any]) -> None:
-        """In the archive; a measurement made again is no further evaluation."""
-        before = self.archive.best
-        self.archive.replay(event)
-        self._since_best += event["event"] in EVALUATIONS
-        best = self.archive.best
-        if best is not None and (before is None or best.candidate != before.candidate):
-            self._since_best = 0
-
-    # Contests
-
-    def _call_contests(self) -> None:
-        """Challengers and the elites of their cells are measured again, one cell's pair at a time."""
-        cells = {contest.elite.cell for contest in self._contests.values()}
-        for challenger in self.archive.contests:
-            if challenger.candidate not in self._contests and challenger.cell not in cells:
-                cells.add(challenger.cell)
-                self._call(Contest(self.archive.elites[challenger.cell], challenger))
-
-    def _call(self, contest: Contest) -> None:
-        self._contests[contest.challenger.candidate] = contest
-        for entry in (contest.elite, contest.challenger):
-            self._submit(entry.candidate, self._source(entry.candidate), self._next_measurement(entry.candidate))
-
-    def _next_measurement(self, candidate: str) -> int:
-        return 1 + sum(1 for _ in self._store.judged(candidate, self._task.hash))
-
-    def _measured_again(self, candidate: str, result: Result) -> None:
-        contest = next(
-            one for one in self._contests.values() if candidate in (one.elite.candidate, one.challenger.candidate)
-        )
-        contest.again[candidate] = _verdict(result)
-        with self._store.together():
-            self._keep(result)
-            if len(contest.again) == 2:
-                self._settle(contest)
-        self._call_contests()
-
-    def _settle(self, contest: Contest) -> None:
-        del self._contests[contest.challenger.candidate]
-        elite, challenger = (
-            entry_of(entry.candidate, entry.cell, contest.again[entry.candidate])
-            for entry in (contest.elite, contest.challenger)
-        )
-        name = contest.challenger.candidate
-        if elite is None or challenger is None:  # whoever fails when measured again, the challenger has not won
-            self._move("failed", name, candidate=name, promise=None, came_of=None)
-            return
-        told = {"elite_again": elite.to_json(), "challenger_again": challenger.to_json()}
-        self._move("confirmed", name, cell=list(elite.cell), challenger=name, **told)
-
-    # Coming back
-
-    def _recover(self, pool: ThreadPoolExecutor) -> None:
-        """What was learned is learned again in the same order; what was under way goes on."""
-        for move in self._store.moves(self._run):
-            self._remember(move.data)
-        for asked in self._store.requests(self._run):
-            self._asked = max(self._asked, int(asked.id))
-        for asked in list(self._store.unanswered(self._run)):
-            self._asking[asked.id] = self._drafted(asked)
-            pool.submit(self._propose, _request(asked, self._parent_source(asked)))
-        for asked in list(self._store.unused(self._run)):
-            self._asking[asked.id] = self._drafted(asked)
-            reply = next(iter(self._store.replies(self._run, asked.id)))
-            self._answered(_request(asked, self._parent_source(asked)), _reply(reply))
-        for birth in list(self._store.unjudged(self._run)):
-            self._submit(birth.candidate, self._source(birth.candidate))
-        self._call_contests()
-
-    def _drafted(self, asked: Asked) -> Draft | str:
-        assert asked.genome is not None
-        if asked.kind == REWRITE:
-            return asked.genome
-        return Draft(_request(asked, self._parent_source(asked)), asked.genome, choice_from_json(asked.direction))
-
-    def _parent_source(self, asked: Asked) -> str | None:
-        return self._source(asked.parent) if asked.parent else None
-
-    def recall(self, candidate: str) -> Known:
-        """A judged candidate of this run."""
-        if candidate not in self._known:
-            source, verdict = self._source(candidate), self._verdict_of(candidate)
-            assert verdict is not None
-            birth = self._births_of(candidate)[0]
-            came_of = choice_from_json(birth.direction)
-            self._known[candidate] = _known(source, verdict, backends.describe(source).cell, came_of)
-        return self._known[candidate]
+                self._learning.learn(job.candidate, job.source, judged.verdict, self._past.births(job.candidate))
+        self._purse.judged(judged.seconds, first=first)
+        self._contests.call()
 
     def _note(self, kind: str, **data: Any) -> None:
-        self._store.note_event(Event(run=self._run, kind=kind, data=data))
+        self._past.note(kind, data)
         self._tell(kind, data)
-
-
-def _verdict(result: Result) -> dict[str, Any]:
-    assert result.verdict is not None
-    return result.verdict
-
-
-def _known(source: str, verdict: dict[str, Any], cell: Any, came_of: Choice | Repair | None) -> Known:
-    return Known(
-        source, verdict, cell, came_of.parent if came_of else None, came_of.why if came_of else "a first draft"
-    )
-
-
-def _kept(run: str, request: Request, reply: Reply) -> Answered:
-    return Answered(
-        run=run,
-        request=request.id,
-        text=reply.text,
-        model=reply.model,
-        tokens_in=reply.tokens_in or 0,
-        tokens_out=reply.tokens_out or 0,
-        dollars=reply.dollars,
-        seconds=reply.seconds,
-        finish=reply.finish,
-    )
-
-
-def _reply(kept: Answered) -> Reply:
-    return Reply(
-        text=kept.text,
-        model=kept.model,
-        tokens_in=kept.tokens_in,
-        tokens_out=kept.tokens_out,
-        dollars=kept.dollars,
-        seconds=kept.seconds,
-        finish=kept.finish,
-    )
-
-
-def _request(asked: Asked, parent: str | None) -> Request:
-    kind: Any = asked.kind
-    return Request(id=asked.id, prompt=asked.prompt, kind=kind, backend=asked.backend, parent=parent)

@@ -6,32 +6,48 @@ All keep the same archive, so that they differ in nothing but the choice.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from kernelwright.archive import WITHIN, Archive, Choice, Entry, Repair, Selector
 from kernelwright.engine._names import check_name
 
 Step = Choice | Repair | None
-Method = Callable[[Archive, random.Random, Sequence[Choice | Repair]], Step]
+Pending = Sequence[Choice | Repair]
+# What holds elites back, by hash, in the archive's words.
+Bottlenecks = Mapping[str, str]
 
+NOTHING_KNOWN: Bottlenecks = {}
 WIDTH = 4
+
+
+class Method(Protocol):
+    """Says what to ask for next. `pending`: what was asked for and has not come back."""
+
+    def __call__(
+        self, archive: Archive, rng: random.Random, pending: Pending, bottlenecks: Bottlenecks = ..., /
+    ) -> Step: ...
 
 
 def map_elites(strategy: str = "bandit") -> Method:
     """An elite of some cell, in some direction; now and then a repair."""
     selector = Selector(strategy)
-    return lambda archive, rng, pending: selector.choose(archive, rng, pending=pending)
+    return lambda archive, rng, pending, bottlenecks=NOTHING_KNOWN: selector.choose(
+        archive, rng, pending=pending, bottlenecks=bottlenecks
+    )
 
 
 def best_of_n() -> Method:
     """Draft after draft, none knowing of the others."""
-    return lambda archive, rng, pending: None
+    return lambda archive, rng, pending, bottlenecks=NOTHING_KNOWN: None
 
 
 def refine() -> Method:
     """The best so far, again and again; before there is one, what failed last."""
 
-    def next_step(archive: Archive, rng: random.Random, pending: Sequence[Choice | Repair]) -> Step:
+    def next_step(
+        archive: Archive, rng: random.Random, pending: Pending, bottlenecks: Bottlenecks = NOTHING_KNOWN
+    ) -> Step:
         if archive.best is None:
             return archive.pool.next({each.parent for each in pending if isinstance(each, Repair)})
         return _improve(archive.best, "it is the best so far")
@@ -42,7 +58,9 @@ def refine() -> Method:
 def beam(width: int = WIDTH) -> Method:
     """The few best, in turn; before there is one, what failed last."""
 
-    def next_step(archive: Archive, rng: random.Random, pending: Sequence[Choice | Repair]) -> Step:
+    def next_step(
+        archive: Archive, rng: random.Random, pending: Pending, bottlenecks: Bottlenecks = NOTHING_KNOWN
+    ) -> Step:
         best = sorted(archive.elites.values(), key=lambda elite: -elite.log_speedup)[:width]
         if not best:
             return archive.pool.next({each.parent for each in pending if isinstance(each, Repair)})

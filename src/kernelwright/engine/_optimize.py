@@ -14,21 +14,23 @@ from kernelwright import judge
 from kernelwright.archive import Archive, Entry
 from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
-from kernelwright.engine._conductor import REWRITE, Conductor, RunError, Settings, Tell
+from kernelwright.engine._conductor import REWRITE, Conductor
+from kernelwright.engine._finals import Winner
 from kernelwright.engine._methods import method
 from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
+from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import StopRules
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, measured, seed
 from kernelwright.prompts import backends as advised
-from kernelwright.propose import Proposer
+from kernelwright.propose import Proposer, TakesUp
 from kernelwright.store import Records, Run, State, Store
 from kernelwright.tasks import Task
 
 # What can be left out, to see what it is worth.
-MECHANISMS = ("gradients", "prompt-evolution")
+MECHANISMS = ("gradients", "prompt-evolution", "profile")
 PREFLIGHT_SECONDS = 600.0
 
 
@@ -37,6 +39,7 @@ class Plan:
     """What a user asks for; kept with the run, so that resuming needs nothing but its name.
 
     Attributes:
+        baselines: What the winner is measured against at the end; the search itself measures against eager.
         config: The whole configuration that it was made of; kept for who shows or resumes the run, not used here.
     """
 
@@ -72,16 +75,24 @@ class Plan:
 
 @dataclass(frozen=True)
 class Found:
-    """What a run came to: why it ended, the archive, and the best kernel's text where there is one."""
+    """What a run came to.
+
+    Attributes:
+        reason: Why it ended.
+        source: The best kernel's text, where there is one. `winner`: the same as it was measured at the end.
+        said: Sentences on those that seemed better and did not hold when they were measured again.
+    """
 
     run: str
     reason: str
     archive: Archive
     source: str | None
+    winner: Winner | None = None
+    said: tuple[str, ...] = ()
 
     @property
     def best(self) -> Entry | None:
-        return self.archive.best
+        return self.winner.entry if self.winner else None
 
 
 def _silence(kind: str, data: dict[str, Any]) -> None: ...
@@ -109,7 +120,7 @@ def optimize(task: Task, plan: Plan, means: Means) -> Found:
         versions={"kernelwright": kernelwright.__version__, "python": platform.python_version()},
         machine=judge.machine(),
     )
-    return _play(run, task, plan, means)
+    return play(run, task, plan, means)
 
 
 def resume(name: str, means: Means) -> Found:
@@ -117,22 +128,34 @@ def resume(name: str, means: Means) -> Found:
     run = means.store.resume_run(name)
     wire = means.store.task(run.task)
     assert wire is not None
-    return _play(run, Task.from_wire(wire), Plan.from_json(run.settings), means)
+    if isinstance(means.proposer, TakesUp):
+        means.proposer.take_up([reply.model for reply in means.store.replies(run.id)])
+    return play(run, Task.from_wire(wire), Plan.from_json(run.settings), means, resumed=True)
 
 
-def _play(run: Run, task: Task, plan: Plan, means: Means) -> Found:
+def play(run: Run, task: Task, plan: Plan, means: Means, *, resumed: bool = False) -> Found:
+    """A run that the store has begun, to its end."""
     store = means.store
-    means.tell("begun", {"run": run.id})
+    means.tell("begun", _beginning(run, task, plan, resumed))
     conductor = _conductor(run, task, plan, means)
     try:
         reason = conductor.play()
+        final = conductor.measure_best(plan.baselines)
     except RunError as error:
         store.end_run(run.id, State.FAILED, str(error))
         raise
-    best = conductor.archive.best
-    store.end_run(run.id, State.FINISHED if best else State.FAILED, reason)
-    kept = store.candidate(best.candidate) if best else None
-    return Found(run.id, reason, conductor.archive, kept.source if kept else None)
+    if not isinstance(final, Winner):
+        store.end_run(run.id, State.FAILED, reason)
+        return Found(run.id, reason, conductor.archive, None, said=final)
+    store.end_run(run.id, State.FINISHED, reason)
+    source = conductor.recall(final.candidate).source
+    return Found(run.id, reason, conductor.archive, source, final, final.said)
+
+
+def _beginning(run: Run, task: Task, plan: Plan, resumed: bool) -> dict[str, Any]:
+    """What is told of a run before it does anything."""
+    what = {"run": run.id, "resumed": resumed, "task": task.name, "backend": plan.backend, "search": plan.search}
+    return {**what, "in_flight": plan.lanes, "budget": asdict(plan.budget)}
 
 
 def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
@@ -144,7 +167,6 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
         rules=plan.rules,
         lanes=plan.lanes,
         seed=plan.seed,
-        baselines=plan.baselines,
         limits=plan.limits,
     )
     made.append(
@@ -159,6 +181,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             fleet=means.fleet,
             tell=means.tell,
             stop=means.stop,
+            profile="profile" not in plan.without,
         )
     )
     return made[0]
@@ -168,7 +191,7 @@ def _author(run: Run, task: Task, plan: Plan, store: Store, recall: Callable[[st
     """With what this run and others have learned about advice so far."""
     known = family(store, plan.backend)
     evolve = "prompt-evolution" not in plan.without
-    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve)
+    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve, machine=run.machine)
     rewritings = Counter(asked.genome for asked in store.requests(run.id) if asked.kind == REWRITE)
     for genome in known:
         outcomes = store.outcomes(genome.hash, plan.backend)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
+from kernelwright.fleet._ahead import Ahead
 from kernelwright.fleet._job import Job, Kind, Result, judge_version
-from kernelwright.judge import Judge, Limits, OutOfReach, machine
+from kernelwright.judge import Judge, Limits, OutOfReach, Profile, Verdict, machine, profile
 from kernelwright.tasks import Task, TaskError
 
 MOST_FAULTS = 3
@@ -34,32 +36,79 @@ class Courtroom:
     def __init__(self, judges: JudgeMaker = Judge) -> None:
         self._judges = judges
         self._judge: Judge | None = None
+        self._ahead: Ahead | None = None
         self._asked: tuple[Any, ...] = ()
-        self.where = _where()
+
+    @cached_property
+    def where(self) -> str:
+        """Which machine this is, and what it judges on."""
+        facts = machine()
+        device = facts["cpu"] if facts["gpu"] == "absent" else facts["gpu"]
+        return f"{socket.gethostname()} ({device})"
 
     def close(self) -> None:
         judge, self._judge = self._judge, None
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            with contextlib.suppress(Exception):
+                ahead.close()
         if judge is not None:
             # One that has failed may fail to end in good order; its processes end with their channels.
             with contextlib.suppress(Exception):
                 judge.close()
 
+    # Ahead of a hearing: what fails there fails again in the hearing, and is told then.
+
+    def expect(self, job: Job) -> None:
+        """A job has come and waits. Called from any thread."""
+        ahead = self._ahead
+        if ahead is not None:
+            with contextlib.suppress(Exception):
+                ahead.begin(job.source)
+
+    def make_ready(self, jobs: Sequence[Job]) -> None:
+        """The first of these is heard next, the others wait behind it."""
+        with contextlib.suppress(Exception):
+            self._fitting(jobs[0])
+            if self._ahead is not None:
+                self._ahead.make_ready([job.source for job in jobs])
+
     def hear(self, job: Job) -> Result:
-        """The verdict, or why the task has none. Raises Fault."""
+        """The verdict or the profile, or why the task has none. Raises Fault."""
         try:
-            task = Task.from_wire(job.task)
-            verdict = self._fitting(job).judge(task, job.source, timed=job.timed, backend=job.backend)
+            return self._profiled(job) if job.profile_of is not None else self._judged(job)
         except TaskError as error:
             return self.result(job, Kind.REFUSED, reason=str(error))
         except OutOfReach as error:
             raise Fault(str(error), hopeless=True) from error
+        except Fault:
+            raise
         except Exception as error:
             # Whatever a judge dies of is not the candidate's doing.
             self.close()
             raise Fault(f"{type(error).__name__}: {error}") from error
+        finally:
+            if self._ahead is not None:
+                self._ahead.forget(job.source)
+
+    def _judged(self, job: Job) -> Result:
+        task = Task.from_wire(job.task)
+        verdict = self._fitting(job).judge(task, job.source, timed=job.timed, backend=job.backend)
         if not verdict.checked:
             raise Fault(verdict.message, hopeless=True)
         return self.result(job, Kind.JUDGED, verdict=verdict.to_json())
+
+    def _profiled(self, job: Job) -> Result:
+        """A profile is a help and no more: where it fails, that is said, and nobody tries again."""
+        assert job.profile_of is not None
+        try:
+            before = Verdict.from_json(job.profile_of)
+            found = profile(self._fitting(job), Task.from_wire(job.task), job.source, verdict=before)
+        except Exception as error:
+            return self.result(job, Kind.PROFILED, reason=f"{type(error).__name__}: {error}")
+        if isinstance(found, Profile):
+            return self.result(job, Kind.PROFILED, profile=found.to_json())
+        return self.result(job, Kind.PROFILED, reason=found.message)
 
     def hear_patiently(self, job: Job) -> Result:
         """The same, with faults tried again here; INFRA when it was in vain."""
@@ -77,15 +126,11 @@ class Courtroom:
         return Result(kind=kind, job=job.name, candidate=job.candidate, where=self.where, judge=judge_version(), **what)
 
     def _fitting(self, job: Job) -> Judge:
-        asked = (job.baselines, sorted(job.limits.items()))
+        asked = (job.baselines, sorted(job.limits.items()), job.final)
         if self._judge is None or asked != self._asked:
             self.close()
-            self._judge = self._judges(limits=Limits(**job.limits), baselines=job.baselines)  # type: ignore[arg-type]
+            seeds = {"reveal_seeds": True} if job.final else {}
+            self._judge = self._judges(limits=Limits(**job.limits), baselines=job.baselines, **seeds)  # type: ignore[arg-type]
+            self._ahead = Ahead(self._judge)
             self._asked = asked
         return self._judge
-
-
-def _where() -> str:
-    facts = machine()
-    device = facts["cpu"] if facts["gpu"] == "absent" else facts["gpu"]
-    return f"{socket.gethostname()} ({device})"

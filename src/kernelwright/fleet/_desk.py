@@ -76,8 +76,11 @@ class Desk:
         for part in ("waiting", "taken"):
             self.folder.remove(f"{part}/{name}.json")
 
+    def is_taken(self, name: str) -> bool:
+        return self.folder.has(f"taken/{name}.json")
+
     def is_under_way(self, name: str) -> bool:
-        return self.folder.has(f"waiting/{name}.json") or self.folder.has(f"taken/{name}.json")
+        return self.folder.has(f"waiting/{name}.json") or self.is_taken(name)
 
     def recover(self) -> None:
         """Jobs whose worker has died wait again."""
@@ -151,6 +154,8 @@ def _understood(content: Content, job: Job) -> Result | None:
 def _is_about(result: Result, job: Job) -> bool:
     if (result.job, result.candidate) != (job.name, job.candidate):
         return False
+    if result.kind is Kind.PROFILED:
+        return job.profile_of is not None
     verdict = result.verdict
     if result.kind is not Kind.JUDGED or verdict is None:
         return result.kind is Kind.REFUSED

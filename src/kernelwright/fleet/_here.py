@@ -8,6 +8,7 @@ import threading
 
 from kernelwright.fleet._courtroom import Courtroom, JudgeMaker
 from kernelwright.fleet._job import Job, Result
+from kernelwright.fleet._line import Line
 from kernelwright.judge import Judge
 
 # How long `close` waits for the job that is being heard; processes of a judge end with the program in any case.
@@ -15,18 +16,17 @@ PATIENCE_S = 10.0
 
 
 class Here:
-    """Judges on this machine, in the order of submission.
+    """Judges on this machine, in the order of submission; profiles are made when nobody waits to be judged.
 
     Args:
         judges: Makes the judge; it is made, used and closed in one thread.
     """
 
     def __init__(self, *, judges: JudgeMaker = Judge) -> None:
-        self._judges = judges
-        self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._courtroom = Courtroom(judges)
+        self._waiting = Line()
         self._done: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._under_way: set[str] = set()
-        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="judge", daemon=True)
         self._thread.start()
 
@@ -34,6 +34,7 @@ class Here:
         if job.name not in self._under_way:
             self._under_way.add(job.name)
             self._waiting.put(job)
+            self._courtroom.expect(job)
 
     def finished(self, timeout: float) -> list[Result]:
         found: list[Result] = []
@@ -46,14 +47,13 @@ class Here:
         return found
 
     def close(self) -> None:
-        self._closing.set()
-        self._waiting.put(None)
+        self._waiting.close()
         self._thread.join(PATIENCE_S)
 
     def _work(self) -> None:
-        courtroom = Courtroom(self._judges)
         try:
-            while (job := self._waiting.get()) is not None and not self._closing.is_set():
-                self._done.put(courtroom.hear_patiently(job))
+            while (job := self._waiting.take()) is not None:
+                self._courtroom.make_ready([job, *self._waiting.next()])
+                self._done.put(self._courtroom.hear_patiently(job))
         finally:
-            courtroom.close()
+            self._courtroom.close()

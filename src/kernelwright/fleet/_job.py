@@ -15,6 +15,8 @@ from kernelwright.judge import BASELINES, limit_names, source_hash
 from kernelwright.tasks import Task
 
 LETTERS = 12  # of a hash, in the name of a job
+PROFILE = "profile"
+RARE = ("final", "profile_of")
 
 
 def judge_version() -> str:
@@ -32,6 +34,8 @@ class Job:
         limits: Limits of the judge that differ from the usual ones.
         backend: The candidate's language; found out if not said.
         measurement: Counts the measurements of a candidate, where one is not enough.
+        final: The last measurement of a winner: by a judge of its own, with a new secret seed, which its verdict tells.
+        profile_of: A verdict on it whose time is to be explained; then a profile is wanted, and no further verdict.
     """
 
     candidate: str
@@ -42,6 +46,8 @@ class Job:
     limits: dict[str, float] = field(default_factory=dict)
     backend: str | None = None
     measurement: int = 1
+    final: bool = False
+    profile_of: dict[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.candidate != source_hash(self.source):
@@ -58,11 +64,15 @@ class Job:
         """A file name; jobs of one task and of one candidate begin alike."""
         content = json.dumps(self.to_wire(), sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()
-        return "-".join(text[:LETTERS] for text in (self.task_hash, self.candidate, digest))
+        kind = [PROFILE] if self.profile_of is not None else []
+        return "-".join([*(text[:LETTERS] for text in (self.task_hash, self.candidate, digest)), *kind])
 
     def to_wire(self) -> dict[str, Any]:
         """Everything but the task, of which only the hash is told: it travels once for all its jobs."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        for rare in RARE:  # told where they are meant: names of other jobs stay what they were
+            if not plain[rare]:
+                del plain[rare]
         return {**plain, "baselines": list(self.baselines), "task": self.task_hash}
 
     @classmethod
@@ -79,18 +89,19 @@ def _check_names(what: str, names: Any, known: Any) -> None:
 class Kind(StrEnum):
     """JUDGED: there is a verdict. REFUSED: the task cannot be judged, whoever answers it. INFRA: machines failed, and
     nothing is known of the candidate. FOREIGN: a verdict by another version of the judge, to keep and not to use; the
-    job goes on.
+    job goes on. PROFILED: what holds it back, or why that could not be found out.
     """
 
     JUDGED = "judged"
     REFUSED = "refused"
     INFRA = "infra"
     FOREIGN = "foreign"
+    PROFILED = "profiled"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a job. `verdict` is the judge's own JSON; `reason` says in a sentence why there is none to use."""
+    """What came of a job. `verdict` and `profile` are the judge's own JSON; `reason` says why there is none to use."""
 
     kind: Kind
     job: str
@@ -99,3 +110,4 @@ class Result:
     judge: str
     verdict: dict[str, Any] | None = field(default=None, repr=False)
     reason: str = ""
+    profile: dict[str, Any] | None = field(default=None, repr=False)

@@ -25,13 +25,14 @@ class Spool:
         self._under_way: dict[str, Job] = {}
 
     def submit(self, job: Job) -> None:
-        """A job that was given up before gets a new chance."""
+        """A job that was given up before gets a new chance; one that a worker has taken is left to him."""
         if job.name in self._under_way:
             return
         self._under_way[job.name] = job
         if not self._desk.has_verdict(job.name):
             self._desk.forget_faults(job.name)
-            self._desk.put_job(job)
+            if not self._desk.is_taken(job.name):
+                self._desk.put_job(job)
 
     def finished(self, timeout: float) -> list[Result]:
         end = time.monotonic() + timeout

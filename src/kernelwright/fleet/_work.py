@@ -13,7 +13,7 @@ from kernelwright.fleet._courtroom import MOST_FAULTS, Courtroom, Fault, JudgeMa
 from kernelwright.fleet._desk import LEASE_S, Desk
 from kernelwright.fleet._error import FleetError
 from kernelwright.fleet._folder import Folder
-from kernelwright.fleet._job import LETTERS, Job, Kind, Result, judge_version
+from kernelwright.fleet._job import LETTERS, PROFILE, Job, Kind, Result, judge_version
 from kernelwright.judge import Judge
 
 BEATS_A_LEASE = 6
@@ -45,6 +45,7 @@ class Worker:
         self._courtroom = Courtroom(judges)
         self._say = say
         self._last_task = ""
+        self._held = ""
         self._failed: set[str] = set()
         self.left: dict[str, int] = {}
 
@@ -52,6 +53,9 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Whoever stops this worker has nothing against the job it holds."""
+        if self._held:
+            self._desk.put_back(self._held)
         self._courtroom.close()
 
     def judge_waiting(self) -> int:
@@ -59,6 +63,7 @@ class Worker:
         number = 0
         while (name := self._take()) is not None:
             number += self._hear(name)
+            self._held = ""
         return number
 
     def watch(self) -> NoReturn:
@@ -74,13 +79,20 @@ class Worker:
     # Which one
 
     def _take(self) -> str | None:
-        """Those that failed before come last; those of the last task first, for it is ready."""
+        """Profiles and those that failed before come last; those of the last task first, for it is ready."""
         self._desk.recover()
         self.left = {}
         waiting = self._desk.folder.names("waiting")
         failures = self._desk.fault_numbers()
-        waiting.sort(key=lambda name: (failures[name], not name.startswith(self._last_task)))
-        return next((name for name in waiting if self._is_ours(name) and self._desk.take(name)), None)
+        waiting.sort(key=lambda name: (name.endswith(PROFILE), failures[name], not name.startswith(self._last_task)))
+        return next((name for name in waiting if self._is_ours(name) and self._hold(name)), None)
+
+    def _hold(self, name: str) -> bool:
+        """Noted before it is taken: this worker may be stopped at any moment."""
+        self._held = name
+        taken = self._desk.take(name)
+        self._held = name if taken else ""
+        return taken
 
     def _is_ours(self, name: str) -> bool:
         if self._desk.has_verdict(name):
@@ -117,9 +129,6 @@ class Worker:
         except Fault as fault:
             self._failed_at(name, fault)
             return False
-        except BaseException:
-            self._desk.put_back(name)  # whoever stops this worker has nothing against the job
-            raise
         self._finish(job, result)
         return True
 
@@ -161,6 +170,8 @@ class Worker:
 
 
 def _told(result: Result) -> str:
+    if result.kind is Kind.PROFILED:
+        return f"profiled: {result.profile['bottleneck']['name'] if result.profile else result.reason}"
     if result.kind is not Kind.JUDGED or result.verdict is None:
         return f"refused: {result.reason}"
     verdict: dict[str, Any] = result.verdict

@@ -5,6 +5,7 @@ All of it in the guarding allocator: every tensor the candidate allocates is poi
 
 from __future__ import annotations
 
+import functools
 import random
 import time
 from collections.abc import Callable
@@ -28,14 +29,22 @@ FRESH_PROCESSES = 3
 Start = Callable[[], Contestant]
 
 
+Describe = Callable[[Array], dict[str, Any]]
+
+
 class Wrong(Exception):
     """A result is not right: what and where. Which status it earns is found out afterwards."""
 
-    def __init__(self, trial: Trial, output: int, evidence: dict[str, Any], answer: Answer, found: Array) -> None:
+    def __init__(self, trial: Trial, output: int, describe: Describe, answer: Answer, found: Array) -> None:
+        """`describe`: makes the evidence out of what was found; only where somebody asks for it."""
         super().__init__(trial.label)
-        self.trial, self.output, self.evidence, self.answer = trial, output, evidence, answer
+        self.trial, self.output, self._describe, self.answer = trial, output, describe, answer
         self.found = found.copy()
         self.same_objects = False
+
+    @functools.cached_property
+    def evidence(self) -> dict[str, Any]:
+        return self._describe(self.found)
 
 
 @dataclass
@@ -124,7 +133,8 @@ class Checker:
                 used = 1.0
             self.record.saw(used)
             if not used <= 1.0:
-                raise Wrong(trial, index, _evidence(values, output, trial), answer, values)
+                describe = functools.partial(_evidence, output=output, trial=trial)
+                raise Wrong(trial, index, describe, answer, values)
 
     def excused(self, values: Array, output: Output, index: int, inputs: Packed) -> bool:
         """Whether a result over budget is right after all: equal elements chosen otherwise, or an ill condition."""

@@ -195,24 +195,28 @@ class Observer:
         self._journey_glue = journey_glue
 
     def check(self, contestant: Contestant, trial: Trial) -> None:
-        """A full look: operators recorded, then calls watched until enough was seen."""
+        """A full look: operators recorded, then calls watched until enough was seen, whatever was seen before."""
         _record(contestant, trial, self.coverage)
         took = _net_call_seconds(contestant, trial)
         self.coverage.call_seconds = min(took, self.coverage.call_seconds or took)
-        start = time.monotonic()
-        number, seen, running = 0, self.coverage.seen, self.coverage.running
+        self._watch_until_enough(contestant, trial, self.coverage.seen, self.coverage.running)
+
+    def check_timed(self, contestant: Contestant, trial: Trial) -> None:
+        """A look in a process that was timed: what is missing to enough, and a full one if libraries seem at work."""
+        self._watch_until_enough(contestant, trial)
+        if self.coverage.own < self.coverage.seen / 2:
+            self.check(contestant, trial)
+
+    def _watch_until_enough(
+        self, contestant: Contestant, trial: Trial, seen: float = 0.0, running: float = 0.0
+    ) -> None:
+        """Calls are watched until so many samples more than these are there, or it takes too long."""
+        number, start, found = 0, time.monotonic(), self.coverage
         with Attention():  # or the work that is to be seen leaves no core to see it from
-            while not _seen_enough(
-                self.coverage.seen - seen, self.coverage.running - running, number, time.monotonic() - start
-            ):
+            while not _seen_enough(found.seen - seen, found.running - running, number, time.monotonic() - start):
                 contestant.lay(trial.inputs, slot=number % 3, shifted=True)
                 self.watch(contestant)
                 number += 1
-
-    @property
-    def in_doubt(self) -> bool:
-        """Whether too little was seen to say whose work it is, or what was seen speaks for the libraries."""
-        return self.coverage.seen < ENOUGH or self.coverage.own < self.coverage.seen / 2
 
     def excuse(self, silent: Contestant, trial: Trial) -> None:
         """Watches the candidate with its kernels switched off: what torch does then is no work of theirs.

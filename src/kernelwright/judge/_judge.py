@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Iterable
 
 from kernelwright import backends, native
 from kernelwright.judge import _ceilings, _compiled, _coverage, _machine
@@ -169,6 +170,10 @@ class Judge:
         if self._device is not None:
             return True
         return backends.get(backends.detect(source)).for_device and backends.usable_gpu() is not None
+
+    def prebuild(self, candidates: Iterable[str]) -> Prebuild:
+        """Begins to compile what these will ask for."""
+        return Prebuild(self, candidates)
 
     # For a hearing
 

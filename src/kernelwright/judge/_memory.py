@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.judge import _kernel
+from kernelwright.judge._halves import in_halves
 from kernelwright.judge._tree import Tree
 
 Array = npt.NDArray[Any]
@@ -124,7 +125,7 @@ class Stage:
         for leaf, source in zip(placed.leaves, placed.source.leaves, strict=True):
             start, stop = leaf["offset"], leaf["offset"] + leaf["nbytes"]
             self._bytes[position:start] = placed.red
-            self._bytes[start:stop] = placed.source.data[source["offset"] : source["offset"] + source["nbytes"]]
+            _copy(placed.source.data[source["offset"] : source["offset"] + source["nbytes"]], self._bytes[start:stop])
             position = stop
         self._bytes[position : placed.stop] = placed.red
 
@@ -148,12 +149,15 @@ class Reader:
             self.buffers[size] = np.empty(size, dtype=np.uint8)
         buffer = self.buffers[size][:length]
         try:
-            got = _kernel.read_memory(self.pid, address, buffer.data)
+            got = sum(in_halves(lambda part: self._read(address, buffer, part), length))
         except OSError as error:
             raise Unreadable(str(error)) from error
         if got != length:
             raise Unreadable(f"only {got} of {length} bytes at the address given are mapped")
         return buffer
+
+    def _read(self, address: int, buffer: Array, part: slice) -> int:
+        return _kernel.read_memory(self.pid, address + part.start, buffer[part].data)
 
     def tensor(self, leaf: Leaf) -> Array:
         """A tensor's values in order, dense. Valid until the next read of the same size."""
@@ -177,6 +181,13 @@ class Reader:
         if got != len(out):
             raise Unreadable("parts of the result are not mapped")
         return out
+
+
+def _copy(source: Array, target: Array) -> None:
+    def copy(part: slice) -> None:
+        target[part] = source[part]
+
+    in_halves(copy, len(source))
 
 
 def same_bytes(left: Array, right: Array) -> bool:

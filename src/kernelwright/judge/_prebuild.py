@@ -33,15 +33,27 @@ class Prebuild:
     """
 
     def __init__(self, judge: Judge, candidates: Iterable[str]) -> None:
-        texts = [text for text in dict.fromkeys(candidates) if len(text) <= judge.limits.source_bytes]
-        self.beside = all(judge.belongs_on_device(text) for text in texts)
+        texts = list(candidates)
+        self._longest = judge.limits.source_bytes
+        self.beside = all(judge.belongs_on_device(text) for text in texts if len(text) <= self._longest)
         cores = len(os.sched_getaffinity(0))
         self._pool = ThreadPoolExecutor(max(1, cores // SHARE_BESIDE) if self.beside else cores)
         self._builder = Builder(judge.template, limits=judge.limits, cache=judge.build_cache)
         self._builds: dict[native.Source, Future[None]] = {}
-        self._of = {
-            text: [self._begin(source) for source in backends.native_sources(text)[:MOST_TEXTS]] for text in texts
-        }
+        self._of: dict[str, list[Future[None]]] = {}
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """One more candidate."""
+        if text not in self._of and len(text) <= self._longest:
+            sources = backends.native_sources(text)[:MOST_TEXTS]
+            self._of[text] = [self._begin(source) for source in sources]
+
+    def forget(self, text: str) -> None:
+        """It was heard; what it asked for is in the cache."""
+        gone = set(self._of.pop(text, ()))
+        self._builds = {source: build for source, build in self._builds.items() if build not in gone}
 
     def _begin(self, source: native.Source) -> Future[None]:
         if source not in self._builds:
@@ -65,8 +77,11 @@ class Prebuild:
         """Waits for the builds of one candidate."""
         wait(self._of.get(text, ()))
 
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
     def __enter__(self) -> Prebuild:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        self.close()

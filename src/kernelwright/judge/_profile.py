@@ -86,9 +86,12 @@ class Profile:
         }
 
 
-def profile(judge: Judge, task: Task, source: str) -> Profile | Verdict:
-    """A candidate's profile, or its verdict where it is not accepted. Raises TaskError and InfraError like `judge`."""
-    verdict = judge.judge(task, source)
+def profile(judge: Judge, task: Task, source: str, *, verdict: Verdict | None = None) -> Profile | Verdict:
+    """A candidate's profile, or its verdict where it is not accepted. Raises TaskError and InfraError like `judge`.
+
+    `verdict`: one made before on this machine, whose time is to be explained; judged now unless given.
+    """
+    verdict = verdict or judge.judge(task, source)
     if verdict.status is not Status.CORRECT:
         return verdict
     try:

@@ -1,5 +1,5 @@
 // The judge's arithmetic on large results: how far a result is from the right values, in local units (_compare.py).
-// One thread: it keeps up with memory, and nothing of it is left running when something is timed.
+// Starts no threads: who calls it for two halves at once has two cores at it.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

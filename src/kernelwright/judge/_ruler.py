@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from kernelwright.judge import _compiled
+from kernelwright.judge._halves import in_halves
 from kernelwright.judge._memory import Array
 
 BLOCK = 4096
@@ -33,11 +34,18 @@ def deviation(result: Array, right: Array, scales: Array) -> tuple[float, float]
     library = _library()
     if library is None:
         return _deviation_by_numpy(result, right, scales)
-    result, right, out = np.ascontiguousarray(result), np.ascontiguousarray(right), np.empty(2)
+    result, right = np.ascontiguousarray(result), np.ascontiguousarray(right)
     measure = library[f"ruler_{result.dtype}_{right.dtype}"]
-    measure(_at(result), _at(right), _at(scales), _number(len(right)), _number(BLOCK), _at(out))
+
+    def measured(part: slice) -> Array:
+        got, wanted, unit, out = result[part], right[part], scales[part.start // BLOCK :], np.empty(2)
+        measure(_at(got), _at(wanted), _at(unit), _number(len(wanted)), _number(BLOCK), _at(out))
+        return out
+
+    parts = in_halves(measured, len(right), step=BLOCK)
+    total, peak = sum(float(part[0]) for part in parts), max(float(part[1]) for part in parts)
     # A largest value drops what is not a number; a sum does not.
-    return float(out[0]), float(out[1]) if out[0] == out[0] else math.nan
+    return total, peak if total == total else math.nan
 
 
 def errors(result: Array, right: Array, scales: Array) -> Array:

@@ -8,6 +8,7 @@ work not done. Blocks of rounds run in separate processes, and the interval coun
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from dataclasses import dataclass, field
@@ -28,19 +29,21 @@ from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.tasks import Case, TaskError
 
-BLOCKS = 3
+BLOCKS = 5
 SETTLED_CALLS, MOST_WARM_CALLS, WARM_SECONDS, FEW_FAULTS = 2, 16, 2.0, 64
 KERNEL_SECONDS = 0.6
-FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 18, 24, 96
+FEWEST_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 10, 20, 100
 QUICK_SECONDS = 3e-4
 PIECES, PIECE_BYTES = 48, 1024
 FULLY_VERIFIED = 1 / 6
 CALL_SECONDS = 120.0
 STILL_SECONDS, SLICE_SECONDS = 2e-4, 2e-5
 MOST_CHARGED_LATE = 1
-WATCHED, MOST_WATCHED_CALLS, WATCH_SECONDS = 1, 3, 0.01
+WATCHED_BLOCKS, MOST_WATCHED_CALLS, WATCH_SECONDS = 3, 3, 0.01
 PATIENCE_SECONDS, NAP_SECONDS = 1.0, 2e-3
 RESAMPLES = 1000
+# Within so many standard deviations lie 95 % of a normal distribution.
+NORMAL = 1.96
 CANDIDATE = "candidate"
 
 
@@ -110,10 +113,20 @@ def speedup(timings: list[CaseTiming], baseline: str) -> Ratio:
     blocks = [timing.log_ratios(baseline) for timing in timings]
     centre = sum(w * float(np.median(np.concatenate(b))) for w, b in zip(weights, blocks, strict=True))
     logs = sum(w * _resampled(b, rng) for w, b in zip(weights, blocks, strict=True))
-    # Resampling so few blocks understates how far they differ, by this factor.
-    logs = centre + (logs - centre) * np.sqrt(BLOCKS / (BLOCKS - 1))
     low, high = np.percentile(logs, [2.5, 97.5])
     return Ratio(float(np.exp(centre)), float(np.exp(min(low, centre))), float(np.exp(max(high, centre))))
+
+
+def _understated(blocks: list[Array]) -> float:
+    """How many times too narrow resampling is where there are so few blocks to tell their spread from.
+
+    Blocks count and not values: those of one block share a moment, and what the machine was like in it. The second
+    factor is what Student's distribution is wider than the normal one.
+    """
+    freedom = len(blocks) - 1
+    student = NORMAL + (NORMAL**3 + NORMAL) / (4 * freedom)
+    student += (5 * NORMAL**5 + 16 * NORMAL**3 + 3 * NORMAL) / (96 * freedom**2)
+    return math.sqrt(len(blocks) / freedom) * student / NORMAL
 
 
 def _resampled(blocks: list[Array], rng: np.random.Generator) -> Array:
@@ -122,7 +135,8 @@ def _resampled(blocks: list[Array], rng: np.random.Generator) -> Array:
     number, length = values.shape
     picks = rng.integers(number, size=(RESAMPLES, number, 1))
     drawn = values[picks, rng.integers(length, size=(RESAMPLES, number, length))]
-    medians: Array = np.median(drawn.reshape(RESAMPLES, -1), axis=1)
+    centre = np.median(values)
+    medians: Array = centre + (np.median(drawn.reshape(RESAMPLES, -1), axis=1) - centre) * _understated(blocks)
     return medians
 
 
@@ -149,6 +163,7 @@ class Timer:
         rounds, used = 0, 0
         pings: list[float] = []
         looked_at = self._random.randrange(BLOCKS)
+        watched = self._random.sample(range(BLOCKS), WATCHED_BLOCKS)
         for number in range(BLOCKS):
             contestant = self._start()
             self.contestants += 1
@@ -158,12 +173,11 @@ class Timer:
                     mine = min(self.warm(contestant, trial))
                     rounds = rounds or _rounds(mine, [self.warm_baseline(b, trial) for b in self._baselines.values()])
                     block = _Block(self, contestant, trial, timing, pings, observer)
-                    timing.blocks.append(block.run(case, rounds, used))
+                    timing.blocks.append(block.run(case, rounds, used, watched=number in watched))
                 used += rounds
                 if number == looked_at:
                     contestant.worker.thaw()
-                    if observer.in_doubt:
-                        observer.check(contestant, trial)
+                    observer.check_timed(contestant, trial)
                     contestant.check_idle()
             finally:
                 self._thaw(contestant)
@@ -241,12 +255,12 @@ class _Block:
         self._stopped = Stopped(contestant.worker)
         self._workers: dict[str, Worker] = {**timer.baselines, CANDIDATE: contestant.worker}
 
-    def run(self, case: Case, rounds: int, used: int) -> dict[str, list[float]]:
+    def run(self, case: Case, rounds: int, used: int, *, watched: bool) -> dict[str, list[float]]:
         samples: dict[str, list[float]] = {name: [] for name in self._workers}
         fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
-        watched = {self._random.randrange(rounds) for _ in range(WATCHED)}
+        watched_before = self._random.randrange(rounds) if watched else None
         for index in range(rounds):
-            if index in watched:
+            if index == watched_before:
                 self._watch()
             order = list(self._workers)
             self._round(
@@ -372,7 +386,7 @@ class _Block:
         if not self._timer.excused(now, output, index, inputs):
             evidence |= describe_bad(output.oracle.bad(now, budget), now, output.oracle, output.shape)
             trial = Trial(self._trial.case, "timed", 0, inputs, expected)
-            raise self._timer.wrong(self._contestant, Wrong(trial, index, evidence, mine.answer, now))
+            raise self._timer.wrong(self._contestant, Wrong(trial, index, lambda _: evidence, mine.answer, now))
         self._stopped.begin()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from kernelwright.judge._status import ACCEPTED, Status
@@ -59,3 +60,8 @@ class Verdict:
             "task": self.task,
             "candidate": self.candidate,
         }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Verdict:
+        """What `to_json` told, from whoever kept it."""
+        return cls(**{one.name: told[one.name] for one in fields(cls)} | {"status": Status(told["status"])})

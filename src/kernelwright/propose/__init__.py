@@ -13,7 +13,7 @@ from kernelwright.propose._folders import Replay, Script
 from kernelwright.propose._limited import Limited, Limits
 from kernelwright.propose._mailbox import Mailbox
 from kernelwright.propose._parse import Answer, parse
-from kernelwright.propose._request import ExhaustedError, Kind, Proposer, ProposerError, Reply, Request
+from kernelwright.propose._request import ExhaustedError, Kind, Proposer, ProposerError, Reply, Request, TakesUp
 from kernelwright.propose._spec import FORMS, Ensemble, proposer
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Request",
     "Script",
     "Settings",
+    "TakesUp",
     "parse",
     "proposer",
 ]

@@ -1,7 +1,7 @@
 """Ready answers: files of a folder in order, and stored replies."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kernelwright.propose._request import ExhaustedError, ProposerError, Reply, Request
@@ -10,39 +10,44 @@ SUFFIXES = (".py", ".md", ".txt")
 
 
 class Script:
-    """Hands out the files of a folder, sorted by name, one a request."""
+    """Hands out the files of a folder, sorted by name, one a request. On advice it has nothing to say."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files = _files(folder)
-        self._next = 0
+        self._left = list(self._files)
         self._lock = threading.Lock()
 
+    def take_up(self, models: Sequence[str]) -> None:
+        """Those that were handed out before the run was left are not handed out again."""
+        self._left = [path for path in self._files if _name(path) not in models]
+
     def propose(self, request: Request) -> Reply:
+        if request.kind == "rewrite":
+            return _reply("", "script")
         path = self._take()
         try:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            return _reply(path.read_text(encoding="utf-8", errors="replace"), _name(path))
         except OSError as fault:
             raise ProposerError(f"{path}: cannot be read: {fault.strerror}.") from fault
-        return Reply(
-            text=text,
-            model=f"script/{path.name}",
-            tokens_in=None,
-            tokens_out=None,
-            dollars=0.0,  # nobody was asked
-            seconds=0.0,
-            finish="stop",
-        )
 
     def _take(self) -> Path:
         with self._lock:
-            if self._next == len(self._files):
+            if not self._left:
                 raise ExhaustedError(
                     f"{self._folder}: all {len(self._files)} candidates have been handed out.",
                     "Add files, or ask for fewer evaluations.",
                 )
-            self._next += 1
-            return self._files[self._next - 1]
+            return self._left.pop(0)
+
+
+def _name(path: Path) -> str:
+    return f"script/{path.name}"
+
+
+def _reply(text: str, model: str) -> Reply:
+    """Nobody was asked, so it costs nothing."""
+    return Reply(text=text, model=model, tokens_in=None, tokens_out=None, dollars=0.0, seconds=0.0, finish="stop")
 
 
 def _files(folder: Path) -> list[Path]:

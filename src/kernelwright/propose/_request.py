@@ -1,8 +1,8 @@
 """What is asked, what comes back, and the one protocol that everyone who writes kernels keeps."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Kind = Literal["draft", "improve", "repair", "rewrite"]
 
@@ -52,6 +52,14 @@ class Proposer(Protocol):
 
     def propose(self, request: Request) -> Reply:
         """Blocks until there is an answer; raises ProposerError."""
+
+
+@runtime_checkable
+class TakesUp(Protocol):
+    """A proposer that hands things out in order: it must know what it has handed out before a run was left."""
+
+    def take_up(self, models: Sequence[str]) -> None:
+        """`models`: who gave the replies so far, as the replies say."""
 
 
 class ProposerError(Exception):

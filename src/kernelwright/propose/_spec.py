@@ -15,7 +15,7 @@ from kernelwright.propose._limited import Limited, Limits
 from kernelwright.propose._local import LocalModel
 from kernelwright.propose._mailbox import Mailbox
 from kernelwright.propose._openai import OpenAIModel
-from kernelwright.propose._request import Proposer, ProposerError, Reply, Request
+from kernelwright.propose._request import Proposer, ProposerError, Reply, Request, TakesUp
 
 FORMS = "openai/NAME, anthropic/NAME, local/FILE.gguf, mailbox/DIR, script/DIR, replay; several as A:2,B:1"
 
@@ -43,6 +43,11 @@ class Ensemble:
         chance = random.Random(f"{self._seed} {request.id}")
         (chosen,) = chance.choices(self._proposers, self._weights)
         return chosen.propose(request)
+
+    def take_up(self, models: Sequence[str]) -> None:
+        for member in self._proposers:
+            if isinstance(member, TakesUp):
+                member.take_up(models)
 
 
 def proposer(

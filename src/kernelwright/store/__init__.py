@@ -12,6 +12,7 @@ from kernelwright.store._error import StoreError
 from kernelwright.store._lock import Owner
 from kernelwright.store._read import Records
 from kernelwright.store._records import (
+    FINAL,
     Answered,
     Asked,
     Birth,
@@ -22,6 +23,7 @@ from kernelwright.store._records import (
     Move,
     Outcome,
     Run,
+    Sitting,
     Spent,
     State,
     Worth,
@@ -29,6 +31,7 @@ from kernelwright.store._records import (
 from kernelwright.store._store import Store
 
 __all__ = [
+    "FINAL",
     "Answered",
     "Asked",
     "Birth",
@@ -41,6 +44,7 @@ __all__ = [
     "Owner",
     "Records",
     "Run",
+    "Sitting",
     "Spent",
     "State",
     "Store",

@@ -15,6 +15,7 @@ from kernelwright.store import _tables as tables
 from kernelwright.store._error import StoreError, told
 from kernelwright.store._lock import Owner, holder
 from kernelwright.store._records import (
+    FINAL,
     Answered,
     Asked,
     Birth,
@@ -25,6 +26,7 @@ from kernelwright.store._records import (
     Move,
     Outcome,
     Run,
+    Sitting,
     Spent,
     Values,
     Worth,
@@ -115,6 +117,10 @@ class Records:
         ids = [row.id for row in self._all(select(runs.c.id).order_by(runs.c.seq.desc()).limit(5))]
         return f"the latest are: {', '.join(ids)}" if ids else "it holds no run yet"
 
+    def sittings(self, run: str) -> list[Sitting]:
+        """When somebody worked on this run; between them nobody did."""
+        return list(self._stream(Sitting, tables.sittings, tables.sittings.c.run == run))
+
     def task(self, hash: str) -> Values | None:
         """The wire form of a task."""
         row = self._one(select(tables.tasks.c.wire).where(tables.tasks.c.hash == hash))
@@ -198,6 +204,13 @@ class Records:
     def events(self, run: str, *, after: int = 0) -> Iterator[Event]:
         """In order; `after` is the `seq` of the last one already seen."""
         return self._stream(Event, tables.events, tables.events.c.run == run, after=after)
+
+    def final(self, run: str) -> Values | None:
+        """What was noted of the measurement at the end; None where a run has not come to its end."""
+        told = None
+        for event in self.events(run):
+            told = event.data if event.kind == FINAL else told
+        return told
 
     # What was spent
 

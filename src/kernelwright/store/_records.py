@@ -12,6 +12,10 @@ from typing import Any
 Values = dict[str, Any]
 
 
+# The kind of the event that says what came of measuring the best kernel once more, at the end of a run.
+FINAL = "final"
+
+
 class State(StrEnum):
     """How a run stands. One that says RUNNING while nobody holds the store was interrupted."""
 
@@ -34,6 +38,15 @@ class Run:
     reason: str = ""
     seq: int = 0
     noted: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sitting:
+    """A stretch of time that somebody worked on a run, from `noted` to its last row."""
+
+    run: str
+    noted: float
+    seen: float
 
 
 @dataclass(frozen=True, kw_only=True)

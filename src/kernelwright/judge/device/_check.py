@@ -71,7 +71,8 @@ class DeviceChecker(Checker):
         if over is not None:
             output, evidence = over
             shape = trial.expected.outputs[output].shape
-            raise Wrong(trial, output, {"trial": trial.label, "shape": shape, **evidence}, result, NOTHING)  # type: ignore[arg-type]
+            told = {"trial": trial.label, "shape": shape, **evidence}
+            raise Wrong(trial, output, lambda _: told, result, NOTHING)  # type: ignore[arg-type]
         if strayed:
             raise Rejection(Status.CRASH, "wrote outside its tensors, behind its result", stage=contestant.stage_name)
 

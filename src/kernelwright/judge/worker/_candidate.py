@@ -80,7 +80,7 @@ class Candidate(Driver):
         assert self.forward is not None
         calls: Counter[str] = Counter()
         seconds: Counter[str] = Counter()
-        with torch.autograd.profiler.profile() as profile:
+        with torch.autograd.profiler.profile(use_kineto=False) as profile:
             self.forward(*self._arguments)
         for event in profile.function_events:
             calls[event.name] += 1

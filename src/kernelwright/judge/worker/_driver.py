@@ -64,7 +64,7 @@ class Driver:
     def do_stage(self, message: Message) -> Message:
         """Makes ready everything that a call needs, so that the call itself is nothing but the call."""
         assert self._slots is not None
-        self._retire(message["keep"])
+        self._retire(message["keep"] - 1)  # besides the last result, which becomes an earlier one with the next call
         leaves = [self._slots.tensor(leaf) for leaf in message["leaves"]]
         self._arguments = decode(message["tree"], leaves)
         self._guard(message["guard"])

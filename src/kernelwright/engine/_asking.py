@@ -1,0 +1,126 @@
+"""Requests under way: noted before they are sent, asked in threads of their own, answered in any order."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from kernelwright.archive import Choice, Repair
+from kernelwright.engine._author import Draft
+from kernelwright.propose import Proposer, ProposerError, Reply, Request
+from kernelwright.store import Answered, Asked, Store, StoreError
+
+Answer = Reply | ProposerError
+
+
+class Asking:
+    """Who was asked what. Its length is the number of requests under way."""
+
+    def __init__(self, store: Store, run: str, proposer: Proposer, *, lanes: int) -> None:
+        self._store, self._run, self._proposer, self._lanes = store, run, proposer, lanes
+        self._pool: ThreadPoolExecutor | None = None
+        self._inbox: queue.SimpleQueue[tuple[Request, Answer]] = queue.SimpleQueue()
+        self._under_way: dict[str, Draft] = {}
+
+    def __len__(self) -> int:
+        return len(self._under_way)
+
+    @property
+    def pending(self) -> list[Choice | Repair]:
+        """What those under way were chosen for."""
+        return [draft.came_of for draft in self._under_way.values() if draft.came_of]
+
+    @contextmanager
+    def threads(self, stop: threading.Event) -> Iterator[None]:
+        """While they run, models can be asked. `stop`: set when the run is left before its end."""
+        with ThreadPoolExecutor(self._lanes, thread_name_prefix="asking") as self._pool:
+            try:
+                yield
+            except BaseException:
+                stop.set()  # or those who wait for an answer would be waited for
+                self._pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def ask(self, draft: Draft) -> None:
+        self._store.note_request(_noted(self._run, draft))
+        self.ask_again(draft)
+
+    def ask_again(self, draft: Draft) -> None:
+        """One that was noted before the run was left, and not answered."""
+        assert self._pool is not None
+        self._under_way[draft.request.id] = draft
+        self._pool.submit(self._propose, draft.request)
+
+    def _propose(self, request: Request) -> None:
+        """In a thread of its own. What was paid for is kept before anybody hears of it."""
+        try:
+            reply = self._proposer.propose(request)
+            self._store.keep_reply(_kept(self._run, request, reply))
+            self._inbox.put((request, reply))
+        except ProposerError as error:
+            self._inbox.put((request, error))
+        except StoreError as error:
+            self._inbox.put((request, ProposerError(error.what, error.fix)))
+        except Exception as error:
+            self._inbox.put((request, ProposerError(f"{type(error).__name__}: {error}")))
+
+    def answers(self, patience: float) -> Iterator[tuple[Draft, Answer]]:
+        """Those that have come; waits so many seconds for the first."""
+        try:
+            while True:
+                request, answer = self._inbox.get(timeout=patience)
+                yield self._under_way.pop(request.id), answer
+                patience = 0.0
+        except queue.Empty:
+            return
+
+
+def _noted(run: str, draft: Draft) -> Asked:
+    request, came_of = draft.request, draft.came_of
+    return Asked(
+        run=run,
+        id=request.id,
+        kind=request.kind,
+        backend=request.backend,
+        prompt=request.prompt,
+        parent=came_of.parent if came_of else None,
+        genome=draft.genome,
+        direction=came_of.to_json() if came_of else None,
+    )
+
+
+def _kept(run: str, request: Request, reply: Reply) -> Answered:
+    return Answered(
+        run=run,
+        request=request.id,
+        text=reply.text,
+        model=reply.model,
+        tokens_in=reply.tokens_in or 0,
+        tokens_out=reply.tokens_out or 0,
+        dollars=reply.dollars,
+        seconds=reply.seconds,
+        finish=reply.finish,
+    )
+
+
+def reply_of(kept: Answered) -> Reply:
+    """A reply as it came, before the run was left."""
+    return Reply(
+        text=kept.text,
+        model=kept.model,
+        tokens_in=kept.tokens_in,
+        tokens_out=kept.tokens_out,
+        dollars=kept.dollars,
+        seconds=kept.seconds,
+        finish=kept.finish,
+    )
+
+
+def request_of(asked: Asked, parent: str | None) -> Request:
+    """A request as it was noted."""
+    kind: Any = asked.kind
+    return Request(id=asked.id, prompt=asked.prompt, kind=kind, backend=asked.backend, parent=parent)

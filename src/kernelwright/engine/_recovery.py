@@ -1,0 +1,38 @@
+"""Coming back to a run that was left: what was under way goes on, what was paid for is used."""
+
+from __future__ import annotations
+
+from kernelwright.archive import choice_from_json
+from kernelwright.engine._asking import Asking, reply_of, request_of
+from kernelwright.engine._author import Draft
+from kernelwright.engine._past import Past
+from kernelwright.propose import Reply
+from kernelwright.store import Asked, Store
+
+
+class Recovery:
+    """What the store knows of a run that nobody plays."""
+
+    def __init__(self, store: Store, run: str, past: Past) -> None:
+        self._store, self._run, self._past = store, run, past
+
+    def last_request(self) -> int:
+        return max((int(asked.id) for asked in self._store.requests(self._run)), default=0)
+
+    def ask_again(self, asking: Asking) -> None:
+        """Those who were asked and had not answered."""
+        for asked in list(self._store.unanswered(self._run)):
+            asking.ask_again(self._drafted(asked))
+
+    def unused(self) -> list[tuple[Draft, Reply]]:
+        """Replies that were kept, and of which nothing was made yet."""
+        found = list(self._store.unused(self._run))
+        return [(self._drafted(asked), self._reply_to(asked)) for asked in found]
+
+    def _drafted(self, asked: Asked) -> Draft:
+        assert asked.genome is not None
+        request = request_of(asked, self._past.parent_of(asked))
+        return Draft(request, asked.genome, choice_from_json(asked.direction))
+
+    def _reply_to(self, asked: Asked) -> Reply:
+        return reply_of(next(iter(self._store.replies(self._run, asked.id))))

@@ -1,0 +1,34 @@
+"""How a run is made, and the one error that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwright.engine._budget import Budget
+from kernelwright.engine._stop import StopRules
+
+LANES = 4
+
+Tell = Callable[[str, dict[str, Any]], None]
+
+
+class RunError(Exception):
+    """The run cannot go on: what happened, and what to do next."""
+
+    def __init__(self, what: str, fix: str = "") -> None:
+        super().__init__(what)
+        self.fix = fix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a run is made. `lanes`: how many requests may be under way at once."""
+
+    backend: str
+    budget: Budget
+    rules: StopRules = field(default_factory=StopRules)
+    lanes: int = LANES
+    seed: int = 0
+    limits: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,61 @@
+"""A recorded run played again: without the model, without the judge, to the same end."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+
+from kernelwright.engine import Budget, Means, Plan, Recorded, archive_of, optimize, recorded_replies, replay
+from kernelwright.fleet import Job, Kind
+from kernelwright.judge import source_hash
+from kernelwright.store import Records, Store
+from kernelwright.tasks import Task, load_task
+from tests.engine.test_optimize import edited
+from tests.engine.world import Courts, Writer
+from tests.judge.texts import RELU, TASKS
+
+
+@pytest.fixture
+def task() -> Task:
+    return load_task(TASKS / "relu.py")
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of forty candidates in which measurements differ, so that contests are held."""
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    path = tmp_path / "recorded.db"
+    plan = Plan(backend="cpp", budget=Budget(evaluations=40), lanes=1)
+    courts = Courts(luck=lambda job: 1 + 0.02 * (zlib.crc32(job.name.encode()) % 7 - 3))
+    with Store(path) as store:
+        optimize(task, plan, Means(store=store, proposer=Writer(edited), fleet=courts))
+    return path
+
+
+def played(recorded: Path, copy: Path) -> tuple[str, str]:
+    with Records(recorded) as records, Store(copy) as store:
+        run = next(records.runs()).id
+        fleet = Recorded(records, run)
+        found = replay(records, run, Means(store=store, proposer=recorded_replies(records, run), fleet=fleet))
+        return run, found.run
+
+
+def test_a_replay_asks_the_same_and_comes_to_the_same_end(recorded: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    before, after = played(recorded, copy)
+    with Records(recorded) as one, Records(copy) as two:
+        assert archive_of(two, after).to_json() == archive_of(one, before).to_json()
+        assert [asked.prompt for asked in two.requests(after)] == [asked.prompt for asked in one.requests(before)]
+        assert two.run(after).reason == one.run(before).reason
+        assert any(move.kind == "confirmed" for move in two.moves(after)), "no contest was held: too easy a test"
+
+
+def test_a_kernel_that_was_not_judged_then_is_refused_now(recorded: Path, task: Task) -> None:
+    with Records(recorded) as records:
+        fleet = Recorded(records, next(records.runs()).id)
+    fleet.submit(Job(candidate=source_hash(RELU), source=RELU, task=task.to_wire()))
+    (result,) = fleet.finished(0.0)
+    assert result.kind is Kind.REFUSED
+    assert "was not judged in the recorded run" in result.reason
