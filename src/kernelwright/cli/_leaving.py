@@ -27,7 +27,7 @@ def resumable(voice: Voice, *, model: str, base_url: str | None, fleet: str, sto
             raise
         again = resume_command(voice.run, model=model, base_url=base_url, fleet=fleet, store=store)
         voice.failed(error, again)
-        fix = f"{error.fix.rstrip('.')}; then: {again}" if error.fix else again
+        fix = f"{error.fix}{' Then' if error.fix[-1] in '.?' else '; then'}: {again}" if error.fix else again
         raise UsageError(f"{str(getattr(error, 'what', error)).rstrip('.')}; {KEPT}", fix) from error
     except KeyboardInterrupt as error:
         if not voice.run:

@@ -98,7 +98,7 @@ def _parent(home: Family, genome: Genome) -> Genome:
 def _table(one: Family) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False)
     backend = next(iter(one)).backend
-    for heading in (f"advice for {backend}", "kernels", "rejected", "as fast as their parents, 95 %"):
+    for heading in (f"advice for {backend}", "kernels", "rejected", "gain over the parent, 95 %"):
         table.add_column(heading, no_wrap=True)
     for depth, genome in _tree(one):
         worth = one.worth(genome.hash)
