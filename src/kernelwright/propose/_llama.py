@@ -11,7 +11,6 @@ import json
 import os
 import queue
 import sys
-import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,14 @@ from typing import Any
 ERRORS = 1
 
 
-def main(model: str, context: str) -> None:
+def main(model: str, context: str, folder: str) -> None:
     answers = _own_output()
     wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(wanted,), daemon=True).start()
-    with tempfile.TemporaryDirectory() as folder:
-        server = _loaded(model, int(context), Path(folder))
-        _say(answers, {"ready": True})
-        while True:
-            _say(answers, server.handle_chat_completions(json.loads(wanted.get())))
+    server = _loaded(model, int(context), Path(folder))
+    _say(answers, {"ready": True})
+    while True:
+        _say(answers, server.handle_chat_completions(json.loads(wanted.get())))
 
 
 def _own_output() -> Any:

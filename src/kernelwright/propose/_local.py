@@ -97,8 +97,9 @@ class _Process:
             raise ProposerError(what, "pip install 'kernelwright[local]'")
         self._path, self._clock = path, clock
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
+        self._folder = tempfile.TemporaryDirectory()  # of the process, which is ended too suddenly to tidy up
         self._program = subprocess.Popen(
-            [sys.executable, "-P", str(PROGRAM), str(path), str(context)],
+            [sys.executable, "-P", str(PROGRAM), str(path), str(context), self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
