@@ -54,7 +54,7 @@ def _charts(story: Story) -> Html:
     ]
     return tag(
         "figure",
-        tag("div", *charts, class_="panels"),
+        tag("div", *charts, class_="panels three"),
         tag("figcaption", "Spent so far over the time of work on the run."),
     )
 

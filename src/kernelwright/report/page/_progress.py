@@ -31,6 +31,8 @@ MOST_TITLED = 1000
 # How many times slower than eager or the best a kernel may be and still be drawn in its place.
 SLOWEST = 20.0
 MARGIN = 1.05
+# So much is always shown of the speeds around eager, and of the line after the last evaluation.
+AROUND, ROOM = (0.9, 1.2), 0.5
 
 
 def progress(story: Story) -> Html:
@@ -46,13 +48,13 @@ class _Chart:
         self._rejected = [attempt for attempt in attempts if not attempt.ruling.accepted]
         self._untimed = [attempt for attempt in attempts if attempt.ruling.accepted and attempt.speed is None]
         self._timed = [(attempt, attempt.speed) for attempt in attempts if attempt.speed]
-        self._x = Scale(0, len(attempts), LEFT, WIDTH - RIGHT, whole=True)
+        self._x = Scale(0, len(attempts) + ROOM, LEFT, WIDTH - RIGHT, whole=True)
         self._y = Scale(*self._range(), FLOOR, TOP, logs=True)
 
     def _range(self) -> tuple[float, float]:
         """Room for all ratios around 1, but for those that are very slow."""
         ratios = [speed.ratio for _, speed in self._timed]
-        ends = [1.0, *(end for best in self._changes for end in (best.speed.low, best.speed.high))]
+        ends = [*AROUND, *(end for best in self._changes for end in (best.speed.low, best.speed.high))]
         low = max(min([*ratios, *ends]), min(ends) / SLOWEST)
         return low / MARGIN, max([*ratios, *ends]) * MARGIN
 

@@ -21,7 +21,7 @@ h2{font-size:1.2rem;margin:2.6rem 0 .6rem;padding-top:.7rem;border-top:1px solid
 h3{font-size:1rem;margin:1.4rem 0 .3rem}
 #result h2{border:0;margin-top:1rem;padding:0}
 p{margin:.4rem 0}.note,figcaption,small,caption small{color:var(--soft)}
-figcaption{font-size:.87rem}figcaption span{margin-right:1.2em}
+figcaption{font-size:.87em}figcaption span{margin-right:1.2em}
 code,pre,.diff{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.87em}
 nav{display:flex;flex-wrap:wrap;gap:0 1.1rem;margin-top:.5rem}a{color:var(--blue)}
 .speeds{display:flex;flex-wrap:wrap;gap:.4rem 3rem}.big{font-size:1.7rem;font-weight:650}
@@ -40,11 +40,13 @@ figure{margin:.5rem 0;overflow-x:auto}.tall{min-width:36rem}.chart{display:block
 .dot{fill:var(--dot);stroke:var(--paper);stroke-width:.8}.ring{fill:none;stroke:var(--dot);stroke-width:1.4}
 .dots{fill:none;stroke:var(--dot);stroke-width:3;stroke-linecap:round}
 .bad{fill:none;stroke:var(--bad);stroke-width:1.5}
-.edge{fill:none;stroke:var(--line);stroke-width:1.2}.edge.won{stroke:var(--blue);stroke-width:3}
+.edge{fill:none;stroke:var(--soft);stroke-opacity:.55}.edge.won{stroke:var(--blue);stroke-opacity:1;stroke-width:2.6}
 .k-best{color:var(--blue)}.k-dot{color:var(--dot)}.k-bad{color:var(--bad)}
-.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(19rem,1fr));gap:1.2rem 1.6rem}
+.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:1.4rem 2rem}
+.panels.three{grid-template-columns:repeat(auto-fit,minmax(min(17rem,100%),1fr))}
 .cells{width:100%;table-layout:fixed}.cells caption{text-align:left;font-weight:600;padding-bottom:.2rem}
-.cells th{font-weight:400;font-size:.78rem;padding:.15rem .3rem;overflow-wrap:anywhere}.cells tr{border:0}
+.cells th{font-weight:400;font-size:.78rem;padding:.15rem .3rem;vertical-align:middle;hyphens:auto}
+.cells thead th{text-align:center;vertical-align:bottom}.cells tr{border:0}
 .cells td{height:2.9rem;text-align:center;vertical-align:middle;padding:.1rem;border:1px solid var(--line)}
 .cells thead td{border:0;height:auto}.cells td b{display:block;font-weight:600;line-height:1.15}
 .cells td small{color:inherit;font-size:.72rem}
@@ -59,7 +61,8 @@ figure{margin:.5rem 0;overflow-x:auto}.tall{min-width:36rem}.chart{display:block
 .diff .number{width:3.6rem}.diff td:nth-child(odd):not([colspan]){color:var(--soft);text-align:right;white-space:nowrap}
 .diff th{padding-left:.4rem}.del{background:var(--del)}.ins{background:var(--ins)}.diff .none{background:var(--wash)}
 .gap td{text-align:center;color:var(--soft)}
-@media print{.tall{min-width:0}body{max-width:none;padding:0;font-size:11px;
+@media print{html{font-size:11px}.tall{min-width:0}body{max-width:none;padding:0;font-size:1rem;
 print-color-adjust:exact;-webkit-print-color-adjust:exact}nav{display:none}
-figure,.cells,tr{break-inside:avoid}h2,h3{break-after:avoid}.panels{grid-template-columns:1fr 1fr}}
+figure,.cells,tr{break-inside:avoid}h2,h3{break-after:avoid}
+.panels{grid-template-columns:1fr 1fr}.panels.three{grid-template-columns:1fr 1fr 1fr}}
 """
