@@ -9,6 +9,7 @@ import typer
 from kernelwright import __version__
 from kernelwright.cli import (
     _bench,
+    _compare,
     _demo,
     _doctor,
     _eval,
@@ -41,6 +42,7 @@ app.command("resume", help=_resume.HELP)(guarded(_resume.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
 app.command("best", help=_runs.BEST_HELP)(guarded(_runs.best))
+app.command("compare", help=_compare.HELP)(guarded(_compare.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))

@@ -15,6 +15,8 @@ Step = Choice | Repair | None
 Method = Callable[[Archive, random.Random, Sequence[Choice | Repair]], Step]
 
 WIDTH = 4
+# Who says where to take a kernel. To the others "stay with its strategy" would be a restraint that nobody asked for.
+STEERING = ("map-elites",)
 
 
 def map_elites(strategy: str = "bandit") -> Method:

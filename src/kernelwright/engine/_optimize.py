@@ -15,7 +15,7 @@ from kernelwright.archive import Archive, Entry
 from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
 from kernelwright.engine._conductor import REWRITE, Conductor, RunError, Settings, Tell
-from kernelwright.engine._methods import method
+from kernelwright.engine._methods import STEERING, method
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._stop import StopRules
 from kernelwright.fleet import Fleet, Job, Kind, Result
@@ -161,7 +161,8 @@ def _author(run: Run, task: Task, plan: Plan, store: Store, recall: Callable[[st
     """With what this run and others have learned about advice so far."""
     known = family(store, plan.backend)
     evolve = "prompt-evolution" not in plan.without
-    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve)
+    steer = plan.search in STEERING
+    author = Author(task, plan.backend, measured(run.machine), recall, known, evolve=evolve, steer=steer)
     rewritings = Counter(asked.genome for asked in store.requests(run.id) if asked.kind == REWRITE)
     for genome in known:
         outcomes = store.outcomes(genome.hash, plan.backend)
