@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-oracles test-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine clean
+.PHONY: demo test test-slow test-oracles test-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -61,6 +61,15 @@ bench-steady: $(STAMP)
 # What the engine itself costs: its share of the time, idle judges, memory and disk over 5,000 candidates.
 bench-engine: $(STAMP)
 	$(BIN)/python benchmarks/bench_engine.py
+
+# What ways to search are worth with the simulated model, on kernels that the real judge has judged.
+bench-search: $(STAMP)
+	$(BIN)/python -m benchmarks.bench_search
+
+# Has every member of the simulated model's families judged here, twelve minutes on 2 cores; what is judged already stays.
+judge-family: $(STAMP)
+	$(BIN)/python -m tests.simulated.judge_family softmax
+	$(BIN)/python -m tests.simulated.judge_family matmul
 
 # On a machine with an NVIDIA GPU: PYTHON_GPU is an interpreter with a CUDA build of torch and this package.
 bench-judge-gpu:

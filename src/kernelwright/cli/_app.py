@@ -10,6 +10,7 @@ from kernelwright import __version__
 from kernelwright.cli import (
     _bench,
     _best,
+    _compare,
     _config,
     _demo,
     _doctor,
@@ -49,6 +50,7 @@ app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
 app.command("best", help=_best.HELP)(guarded(_best.run))
 app.command("config", help=_config.HELP)(guarded(_config.run))
 app.command("report", help=_report.HELP)(guarded(_report.run))
+app.command("compare", help=_compare.HELP)(guarded(_compare.run))
 app.command("init", help=_init.HELP)(guarded(_init.run))
 app.command("doctor", help=_doctor.HELP)(guarded(_doctor.run))
 app.command("demo", help=_demo.HELP)(guarded(_demo.run))

@@ -63,6 +63,7 @@ class Author:
     """Words requests for one task and backend. `evolve`: whether advice is rewritten and chosen among.
 
     Args:
+        steer: Whether requests say where to take a kernel; else its writer decides.
         recall: A candidate's text, verdict and origin, by its hash.
         machine: What a verdict says of it, for the time when a profile has measured more.
         tokens: How long a prompt may be, as estimated from its characters.
@@ -77,6 +78,7 @@ class Author:
     tokens: int = Parts.tokens
     machine: Mapping[str, Any] = field(default_factory=dict)
     _seen: bool = False
+    steer: bool = True
     _written: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
@@ -103,7 +105,6 @@ class Author:
         archive: Archive,
         rng: random.Random,
     ) -> Parts:
-        improving = isinstance(came_of, Choice)
         others = archive.inspirations(came_of.cell, INSPIRATIONS, rng) if isinstance(came_of, Choice) else []
         return Parts(
             kind=_kind(came_of),
@@ -114,7 +115,7 @@ class Author:
             parent=parent.kernel() if parent else None,
             inspirations=tuple(self.recall(other.candidate).kernel() for other in others),
             history=self._history(came_of.parent) if came_of else (),
-            target=_target(came_of) if improving else None,
+            target=_target(came_of) if self.steer and isinstance(came_of, Choice) else None,
             tokens=self.tokens,
         )
 
@@ -178,7 +179,7 @@ def _kind(came_of: Choice | Repair | None) -> Any:
     return "draft" if came_of is None else "repair" if isinstance(came_of, Repair) else "improve"
 
 
-def _target(choice: Any) -> Target | None:
+def _target(choice: Choice) -> Target | None:
     goal = target(choice.cell, choice.direction)
     return Target(choice.cell, goal) if goal is not None else None
 

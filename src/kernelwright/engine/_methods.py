@@ -19,6 +19,8 @@ Bottlenecks = Mapping[str, str]
 
 NOTHING_KNOWN: Bottlenecks = {}
 WIDTH = 4
+# Who says where to take a kernel. To the others "stay with its strategy" would be a restraint that nobody asked for.
+STEERING = ("map-elites",)
 
 
 class Method(Protocol):

@@ -16,7 +16,7 @@ from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
 from kernelwright.engine._conductor import REWRITE, Conductor
 from kernelwright.engine._finals import Winner
-from kernelwright.engine._methods import method
+from kernelwright.engine._methods import STEERING, method
 from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._settings import RunError, Settings, Tell
@@ -200,6 +200,7 @@ def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[st
         recall,
         known,
         evolve=evolve,
+        steer=plan.search in STEERING,
         tokens=tokens,
         machine=run.machine,
     )

@@ -5,6 +5,10 @@ Knows outcomes, metrics and how to write them down. Judges nothing, reads no fil
 
 from kernelwright.report._attempt import Attempt, Fate, Ratio, attempts
 from kernelwright.report._bench import Bench, Result, Speed, Summary, summarise
+from kernelwright.report._comparison import COMPARABLE, Comparison, compare, gap
+from kernelwright.report._comparison_tables import comparison_json, curve_rows, gap_rows, place_gap_rows
+from kernelwright.report._course import BUDGETS, EVALUATIONS, Course, CourseError, course
+from kernelwright.report._difference import MANY, Difference
 from kernelwright.report._metrics import (
     THRESHOLDS,
     Estimate,
@@ -19,10 +23,18 @@ from kernelwright.report._quality_page import Audited, quality_page
 from kernelwright.report._tables import rows, summary_rows, to_csv, to_json, to_markdown
 
 __all__ = [
+    "BUDGETS",
+    "COMPARABLE",
+    "EVALUATIONS",
+    "MANY",
     "THRESHOLDS",
     "Attempt",
     "Audited",
     "Bench",
+    "Comparison",
+    "Course",
+    "CourseError",
+    "Difference",
     "Estimate",
     "Fate",
     "Outcome",
@@ -31,11 +43,18 @@ __all__ = [
     "Speed",
     "Summary",
     "attempts",
+    "compare",
+    "comparison_json",
     "correctness",
+    "course",
+    "curve_rows",
     "fast",
+    "gap",
+    "gap_rows",
     "geometric_mean",
     "kept",
     "pass_at",
+    "place_gap_rows",
     "quality_page",
     "rows",
     "summarise",

@@ -1,0 +1,97 @@
+"""What ways to search are worth with the simulated model: best kernel so far at equal numbers of evaluations.
+
+Kernels are real and were judged by the real judge, once (tests/simulated/verdicts); the model is simulated, and
+docs/compare.md says how it answers.
+
+    python -m benchmarks.bench_search [FAMILY ...] [--seeds 10] [--evaluations 60] [--keep DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kernelwright.report import Comparison, Course, compare, curve_rows, gap_rows, place_gap_rows
+from kernelwright.report._markdown import markdown_table
+from kernelwright.store import Records, State
+from tests.simulated import FAMILIES
+from tests.simulated.search import search, true_course
+from tests.simulated.table import Table
+
+WAYS: dict[str, dict[str, Any]] = {
+    "map-elites": {},
+    "best-of-n": {"method": "best-of-n"},
+    "refine": {"method": "refine"},
+    "beam": {"method": "beam"},
+    "no-gradients": {"without": ("gradients",)},
+    "no-prompt-evolution": {"without": ("prompt-evolution",)},
+}
+
+
+def main() -> None:
+    asked = _arguments()
+    courses = []
+    with _folder(asked.keep) as folder:
+        for name in asked.families or FAMILIES:
+            for way in WAYS:
+                courses += [_course(folder, name, way, seed, asked.evaluations) for seed in range(asked.seeds)]
+    _print(compare(courses, ("method", "without"), whole=True))
+
+
+def _arguments() -> Any:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(FAMILIES))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--evaluations", type=int, default=60)
+    parser.add_argument("--keep", type=Path, help="Keep the runs here; those that are here are not made again.")
+    return parser.parse_args()
+
+
+@contextlib.contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _course(folder: Path, family: str, way: str, seed: int, evaluations: int) -> Course:
+    """Of a run in a store of its own, made now if it is not there."""
+    store = folder / f"{family}-{way}-{seed}-{evaluations}.db"
+    if not _finished(store):
+        store.unlink(missing_ok=True)
+        how = {"method": "map-elites", **WAYS[way]}
+        search(FAMILIES[family], store, seed=seed, evaluations=evaluations, **how)
+    return true_course(FAMILIES[family], store)
+
+
+def _finished(store: Path) -> bool:
+    if not store.exists():
+        return False
+    with Records(store) as records:
+        return any(one.state is State.FINISHED for one in records.runs())
+
+
+def _print(found: Comparison) -> None:
+    for place in found.places:
+        print(f"\n{place.name}, {place.budget:g} evaluations\n")
+        print(markdown_table(*curve_rows(place, found.ways)))
+        print(f"\n{found.ways[0]} against\n")
+        print(markdown_table(*place_gap_rows(place, found.ways)))
+    if len(found.places) > 1:
+        print(f"\nall {len(found.places)} together\n")
+        print(markdown_table(*gap_rows(found.gaps)))
+    print("", *found.remarks, sep="\n")
+    for family in FAMILIES.values():
+        about = Table.read(family).about
+        print(f"{family.name}: judged {about['day']}, {about['cpu']}, {about['cores']} cores, judge {about['judge']}")
+
+
+if __name__ == "__main__":
+    main()

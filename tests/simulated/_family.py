@@ -1,0 +1,112 @@
+"""A family of kernels: every way that a few questions about a kernel can be answered, as text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+
+Answers = Mapping[str, str]
+
+# What goes wrong where a member is broken: it does not compile, or it forgets a part of the sum.
+SLIPS = ("typo", "wrong")
+_REMARK = re.compile(r"^// attempt .*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One kernel: an answer to every question, and whether something slipped."""
+
+    answers: tuple[str, ...]
+    broken: bool = False
+
+    @property
+    def key(self) -> str:
+        return "/".join(self.answers) + ("!" if self.broken else "")
+
+    @property
+    def mended(self) -> Member:
+        return Member(self.answers)
+
+
+@dataclass(frozen=True)
+class Family:
+    """All members for one task.
+
+    Args:
+        choices: The possible answers to each question, the plainest first, each a step further than the one before.
+        makes_sense: Whether answers go together.
+        write: The candidate with these answers.
+        slip: The same text with something gone wrong, of this kind.
+    """
+
+    name: str
+    task: Path
+    choices: Mapping[str, tuple[str, ...]]
+    makes_sense: Callable[[Answers], bool]
+    write: Callable[[Answers], str]
+    slip: Callable[[str, str], str]
+
+    def answers(self, member: Member) -> dict[str, str]:
+        return dict(zip(self.choices, member.answers, strict=True))
+
+    def member(self, answers: Answers) -> Member | None:
+        """None where answers do not go together."""
+        return Member(tuple(answers[name] for name in self.choices)) if self.makes_sense(answers) else None
+
+    def steps(self, member: Member) -> int:
+        """How far it is from the plainest kernel of all."""
+        return sum(values.index(one) for values, one in zip(self.choices.values(), member.answers, strict=True))
+
+    @cached_property
+    def whole(self) -> list[Member]:
+        """Those that are right."""
+        every = (dict(zip(self.choices, values, strict=True)) for values in product(*self.choices.values()))
+        return [member for answers in every if (member := self.member(answers))]
+
+    def __iter__(self) -> Iterator[Member]:
+        """Every member, the broken ones last."""
+        yield from self.whole
+        yield from (Member(member.answers, broken=True) for member in self.whole)
+
+    def source(self, member: Member, remark: str = "") -> str:
+        """The candidate's text; a remark makes it another text of the same kernel."""
+        text = self.write(self.answers(member))
+        if member.broken:
+            text = self.slip(text, _slip_of(member))
+        return text.replace('extern "C"', f'// attempt {remark}\nextern "C"', 1) if remark else text
+
+    @cached_property
+    def _known(self) -> dict[str, Member]:
+        return {self.source(member).strip(): member for member in self}
+
+    def find(self, source: str) -> Member | None:
+        """Which member a text is, whatever was remarked in it; None where it is none."""
+        return self._known.get(_REMARK.sub("", source).strip())
+
+    def recognised(self, source: str) -> Member:
+        found = self.find(source)
+        if found is None:
+            raise ValueError(f"this is no member of {self.name}:\n{source}")
+        return found
+
+
+def _slip_of(member: Member) -> str:
+    """Which mistake is made in it: always the same one."""
+    return SLIPS[hashlib.sha256(member.key.encode()).digest()[0] % len(SLIPS)]
+
+
+def hinted(text: str, simd: bool) -> str:
+    """A text in which `SIMD(...)` stands for a hint: as the compiler knows it, or without."""
+    lines = []
+    for line in text.splitlines(keepends=True):
+        if not line.strip().startswith("SIMD("):
+            lines.append(line)
+        elif simd:
+            inside = line.strip().removeprefix("SIMD(").removesuffix(")")
+            lines.append(line[: len(line) - len(line.lstrip())] + f"#pragma omp simd {inside}".rstrip() + "\n")
+    return "".join(lines)

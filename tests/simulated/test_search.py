@@ -1,0 +1,44 @@
+"""Whole searches with the simulated model: they can be repeated, and the ways differ as they should."""
+
+from pathlib import Path
+
+import pytest
+
+from kernelwright.report import compare
+from kernelwright.store import Records
+from tests.simulated import FAMILIES
+from tests.simulated.search import search, true_course
+
+SEEDS, EVALUATIONS = 10, 60
+
+
+def test_the_same_seed_finds_the_same(tmp_path: Path) -> None:
+    courses = []
+    for name in ("one", "other"):
+        search(FAMILIES["softmax"], tmp_path / f"{name}.db", method="map-elites", seed=3, evaluations=12)
+        courses.append(true_course(FAMILIES["softmax"], tmp_path / f"{name}.db"))
+    assert courses[0].steps == courses[1].steps
+
+
+def test_only_a_steered_search_says_where_to_go(tmp_path: Path) -> None:
+    for method in ("map-elites", "refine"):
+        store = tmp_path / f"{method}.db"
+        found = search(FAMILIES["softmax"], store, method=method, seed=3, evaluations=8)
+        with Records(store) as records:
+            prompts = [asked.prompt for asked in records.requests(found.run) if asked.kind == "improve"]
+        assert prompts
+        assert all(("## Where to go" in prompt) == (method == "map-elites") for prompt in prompts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_quality_diversity_beats_drafting_and_refining_at_equal_budget(tmp_path: Path, family: str) -> None:
+    courses = []
+    for method in ("map-elites", "best-of-n", "refine"):
+        for seed in range(SEEDS):
+            store = tmp_path / f"{method}-{seed}.db"
+            search(FAMILIES[family], store, method=method, seed=seed, evaluations=EVALUATIONS)
+            courses.append(true_course(FAMILIES[family], store))
+    for gap in compare(courses, ("method",), whole=True).gaps:
+        assert gap.area.low is not None
+        assert gap.area.low > 0, gap
