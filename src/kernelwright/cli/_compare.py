@@ -104,7 +104,7 @@ def _print(console: Console, found: Comparison, budget: str) -> None:
         console.print(
             f"[bold]{escape(place.name)}[/], up to {place.budget:g} {budget} ({escape(alike)})", soft_wrap=True
         )
-        _table(console, *curve_rows(place, found.ways, budget))
+        _table(console, *curve_rows(place, found.ways))
         if len(found.ways) > 1:
             _against(console, found, *place_gap_rows(place, found.ways))
     if len(found.places) > 1 and found.gaps:

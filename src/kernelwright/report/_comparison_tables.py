@@ -41,9 +41,10 @@ def _way_json(place: Place, way: str) -> dict[str, Any]:
     return {
         "curve": [round(value, DIGITS) for value in place.mean_curve(way)],
         "area": place.mean_area(way),
-        "runs": {
-            one.run: {"seed": one.seed, "area": place.area(one), "final": place.final(one)} for one in place.runs[way]
-        },
+        "runs": [
+            {"run": one.run, "seed": one.seed, "area": place.area(one), "final": place.final(one)}
+            for one in place.runs[way]
+        ],
     }
 
 
