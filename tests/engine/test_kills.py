@@ -144,6 +144,8 @@ def test_thirty_kills_lose_nothing_and_change_nothing(tmp_path: Path, start: Sta
     check_nothing_is_lost(store, run, model, SPOOL)
     judged = Counter(line.split()[0] for line in told.read_text().splitlines() if " " in line)
     assert set(judged.values()) == {1}, "somebody was judged twice"
+    with Records(store) as records:  # or there was hardly anything that a kill could have spoilt
+        assert {"contest", "profile", "unusable"} <= {event.kind for event in records.events(run)}
     check_it_is_like_an_unbroken_one(store, run)
 
 
