@@ -297,6 +297,23 @@ def test_a_run_with_one_candidate_has_a_page(tmp_path: Path, task: Task) -> None
     assert "It was a first draft and has no parent." in section(root, "winner").text
 
 
+@pytest.mark.parametrize(
+    ("speed", "width", "said"),
+    [
+        (1.5, 0.01, "[1.48, 1.52]"),
+        (1.02, 0.1, ": perhaps no faster than the baseline"),
+        (0.5, 0.01, ": slower than the baseline"),
+    ],
+)
+def test_a_speedup_that_is_none_is_not_praised(
+    tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch, speed: float, width: float, said: str
+) -> None:
+    monkeypatch.setattr("tests.engine.world.verdict.__defaults__", (width,))
+    played(tmp_path / "runs.db", task, lambda request, rng: kernel(speed), evaluations=1)
+    shown = section(told(tmp_path / "runs.db")[1], "result").all("p")[0].text
+    assert shown.endswith(said)
+
+
 def test_a_run_in_which_nothing_has_happened_yet_has_a_page(tmp_path: Path, task: Task) -> None:
     with Store(tmp_path / "runs.db") as store:
         store.begin_run(task=task.hash, wire=task.to_wire(), settings={}, versions={}, machine={})

@@ -38,8 +38,20 @@ def _nothing(story: Story) -> str:
 def _speed(baseline: str, speed: Speed) -> Html:
     over = join([f"over {baseline}", f" ({SPEED_OF[baseline]})" if baseline in SPEED_OF else ""])
     return tag(
-        "p", tag("b", speed.times, class_="big"), " ", over, tag("br"), tag("small", f"95 % interval {speed.interval}")
+        "p",
+        tag("b", speed.times, class_="big"),
+        " ",
+        over,
+        tag("br"),
+        tag("small", f"95 % interval {speed.interval}{_doubt(speed)}"),
     )
+
+
+def _doubt(speed: Speed) -> str:
+    """What an interval says that does not lie above 1."""
+    if speed.high < 1:
+        return ": slower than the baseline"
+    return "" if speed.low > 1 else ": perhaps no faster than the baseline"
 
 
 def _facts(story: Story) -> Html:

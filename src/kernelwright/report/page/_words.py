@@ -57,7 +57,7 @@ def duration(seconds: float) -> str:
 
 def money(dollars: float, unpriced: int = 0) -> str:
     """Three figures of very small sums; what has no known price is said."""
-    said = f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.3g}"
+    said = f"${dollars:,.2f}" if dollars >= 0.05 or not dollars else f"${dollars:.3g}"
     return f"{said} and {counted(unpriced, 'reply', 'replies')} of unknown price" if unpriced else said
 
 
