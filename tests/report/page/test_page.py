@@ -308,7 +308,7 @@ def test_a_run_with_one_candidate_has_a_page(tmp_path: Path, task: Task) -> None
 def test_a_speedup_that_is_none_is_not_praised(
     tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch, speed: float, width: float, said: str
 ) -> None:
-    monkeypatch.setattr("tests.engine.world.verdict.__defaults__", (width,))
+    monkeypatch.setattr("tests.engine.world.verdict.__defaults__", (width, ("eager",)))
     played(tmp_path / "runs.db", task, lambda request, rng: kernel(speed), evaluations=1)
     shown = section(told(tmp_path / "runs.db")[1], "result").all("p")[0].text
     assert shown.endswith(said)
