@@ -66,7 +66,7 @@ bench-engine: $(STAMP)
 bench-search: $(STAMP)
 	$(BIN)/python -m benchmarks.bench_search
 
-# Has every member of the simulated model's families judged here, twelve minutes on 2 cores; what is judged already stays.
+# Has every member of the simulated model's families judged here, ten minutes on 2 cores; what is judged already stays.
 judge-family: $(STAMP)
 	$(BIN)/python -m tests.simulated.judge_family softmax
 	$(BIN)/python -m tests.simulated.judge_family matmul

@@ -3,7 +3,7 @@
 Kernels are real and were judged by the real judge, once (tests/simulated/verdicts); the model is simulated, and
 docs/compare.md says how it answers.
 
-    python -m benchmarks.bench_search [FAMILY ...] [--seeds 10] [--evaluations 60] [--keep DIR]
+    python -m benchmarks.bench_search [FAMILY ...] [--ways map-elites,refine] [--seeds 10] [--evaluations 60] [--keep D]
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
     courses = []
     with _folder(asked.keep) as folder:
         for name in asked.families or FAMILIES:
-            for way in WAYS:
+            for way in asked.ways.split(","):
                 courses += [_course(folder, name, way, seed, asked.evaluations) for seed in range(asked.seeds)]
     _print(compare(courses, ("method", "without"), whole=True))
 
@@ -46,6 +46,9 @@ def _arguments() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(FAMILIES))
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument(
+        "--ways", default=",".join(WAYS), help="Which, comma-separated; the first is held against the others."
+    )
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--keep", type=Path, help="Keep the runs here; those that are here are not made again.")
     return parser.parse_args()

