@@ -23,6 +23,7 @@ from typing import Any
 
 from kernelwright import native
 from kernelwright.judge import _kernel
+from kernelwright.judge._calls import called_from
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._expected import Trial
 from kernelwright.judge._machine_code import Code
@@ -413,6 +414,8 @@ class _Owners:
                         self._ranges += generated(pid, start, stop, codes if room > 0 else [])
                         room -= stop - start
         self._starts = [start for start, *_ in self._ranges]
+        self._pid = pid
+        self._leads: dict[int, bool] = {}
 
     def count(self, place: Place, coverage: Coverage) -> None:
         found = None if place.waiting else self._at(place.address)
@@ -425,9 +428,25 @@ class _Owners:
             coverage.libraries[name] = coverage.libraries.get(name, 0) + 1
 
     def _caller(self, place: Place, *, deep: bool) -> tuple[str, str] | None:
-        """For whom a maths library works: the nearest on the stack; for the driver's, the nearest generated code."""
-        callers = map(self._at, place.callers if deep else place.callers[:STACK_WORDS])
-        return next((c for c in callers if c and c[1] in WORKERS and (not deep or c[0] == GENERATED)), None)
+        """For whom a maths library works: the nearest on the stack; for the driver's, the nearest generated code.
+
+        Vector functions keep frames of a kilobyte and more, and in what they have not written lie addresses of calls
+        that are long over. So the nearest whose call leads into a maths library is believed before the nearest of all.
+        """
+        found = [(word, c) for word in place.callers if (c := self._at(word)) and c[1] in WORKERS]
+        if deep:
+            return next((c for _, c in found if c[0] == GENERATED), None)
+        sure = next((c for word, c in found if self._leads_to_maths(word)), None)
+        near = (c for word in place.callers[:STACK_WORDS] if (c := self._at(word)) and c[1] in WORKERS)
+        return sure or next(near, None)
+
+    def _leads_to_maths(self, returns_to: int) -> bool:
+        """Whether the call before this address goes to a maths library; unknown counts as no."""
+        if returns_to not in self._leads:
+            target = called_from(returns_to, lambda address, length: _read(self._pid, address, length))
+            found = self._at(target) if target else None
+            self._leads[returns_to] = found is not None and found[1] == "maths"
+        return self._leads[returns_to]
 
     def _at(self, address: int) -> tuple[str, str] | None:
         """The file whose code lies at an address, and its owner."""
