@@ -125,7 +125,7 @@ class _Process:
         pipe = self._program.stdout
         assert pipe is not None
         try:
-            while not select.select([pipe], [], [], LOOK_SECONDS)[0]:
+            while not _readable(pipe.fileno(), LOOK_SECONDS):
                 self._clock.wait(0)
         except BaseException:
             _end(self._program)
@@ -159,3 +159,10 @@ def _end(program: "subprocess.Popen[bytes]") -> None:
     for pipe in (program.stdin, program.stdout):
         if pipe is not None:
             pipe.close()
+
+
+def _readable(fd: int, seconds: float) -> bool:
+    """By poll: `select` knows the first 1024 files alone."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
