@@ -123,7 +123,7 @@ def searched(file, tmp_path_factory) -> tuple[Path, str, int, str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_local, "LONGEST_ANSWER", ANSWER)
         code, output = kernelwright("optimize", TASK, "--model", f"local/{file}", *limits, "--store", store)
-    found = re.search(r"^run (\S+)$", output, re.MULTILINE)
+    found = re.search(r"^run (\S+)", output, re.MULTILINE)
     assert found, output
     return store, found.group(1), code, output
 
