@@ -118,8 +118,8 @@ class Conductor:
         self._contests.recover()
         self._profiles.recover()
         self._asked = recovery.last_request()
-        recovery.ask_again(self._asking)
-        for draft, reply in recovery.unused():
+        asked_again = recovery.ask_again(self._asking)
+        for draft, reply in recovery.unused(asked_again):
             self._answered(draft, reply)
         for birth in list(self._past.unjudged()):
             self._judge(birth.candidate, self._past.source(birth.candidate))

@@ -19,14 +19,20 @@ class Recovery:
     def last_request(self) -> int:
         return max((int(asked.id) for asked in self._store.requests(self._run)), default=0)
 
-    def ask_again(self, asking: Asking) -> None:
-        """Those who were asked and had not answered."""
-        for asked in list(self._store.unanswered(self._run)):
+    def ask_again(self, asking: Asking) -> set[str]:
+        """Those who were asked and had not answered; which requests those are."""
+        unanswered = list(self._store.unanswered(self._run))
+        for asked in unanswered:
             asking.ask_again(self._drafted(asked))
+        return {asked.id for asked in unanswered}
 
-    def unused(self) -> list[tuple[Draft, Reply]]:
-        """Replies that were kept, and of which nothing was made yet."""
-        found = list(self._store.unused(self._run))
+    def unused(self, asked_again: set[str]) -> list[tuple[Draft, Reply]]:
+        """Replies that were kept, and of which nothing was made yet.
+
+        Not those that came while others were asked again: whoever left the run may still have been writing, and nobody
+        is answered twice.
+        """
+        found = [asked for asked in self._store.unused(self._run) if asked.id not in asked_again]
         return [(self._drafted(asked), self._reply_to(asked)) for asked in found]
 
     def _drafted(self, asked: Asked) -> Draft:
