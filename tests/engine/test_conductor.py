@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kernelwright.engine._asking import Asking
 from kernelwright.engine._author import Author
 from kernelwright.engine._budget import Budget
 from kernelwright.engine._conductor import Conductor
@@ -17,10 +19,10 @@ from kernelwright.engine._methods import method
 from kernelwright.engine._settings import RunError, Settings
 from kernelwright.engine._stop import StopRules
 from kernelwright.prompts import Hardware
-from kernelwright.propose import ExhaustedError, Reply, Request
+from kernelwright.propose import ExhaustedError, ProposerError, Reply, Request
 from kernelwright.store import Store
 from kernelwright.tasks import Task, load_task
-from tests.engine.world import Courts, Writer, climbing, kernel, speed_of
+from tests.engine.world import Courts, Frail, Left, Writer, climbing, kernel, speed_of
 from tests.judge.texts import TASKS
 
 MACHINE = Hardware("a machine", {"cores": "2"})
@@ -131,36 +133,40 @@ def test_a_target_ends_the_run(store, task):
     assert "the target of 1.3x is reached" in played.play()
 
 
-class Interrupted(Exception):
-    pass
-
-
-class Frail(Courts):
-    """A fleet that is gone after so many verdicts."""
-
-    def __init__(self, life: int) -> None:
-        super().__init__()
-        self._life = life
-
-    def finished(self, timeout: float):
-        found = list(super().finished(timeout))
-        self._life -= len(found)
-        if self._life < 0:
-            raise Interrupted
-        return found
-
-
 def test_a_run_that_is_interrupted_anywhere_ends_like_one_that_is_not(tmp_path, task):
     whole = _played(tmp_path / "whole.db", task, [])
     for lives in ([1, 3, 2, 5, 1, 4], [1] * 12, [2] * 9):
         assert _played(tmp_path / f"{sum(lives)}.db", task, lives) == whole
 
 
+def test_an_answer_that_comes_while_the_run_is_taken_up_is_used_once(store, task, monkeypatch):
+    """Whoever is asked again may answer before replies that nobody used are looked for."""
+    run = begin(store, task)
+    with pytest.raises(RunError):
+        conductor(store, task, run, proposer=Writer(_silent)).play()
+    assert [asked.id for asked in store.unanswered(run)] == ["1"]
+    ask_again = Asking.ask_again
+
+    def answered_at_once(self, draft):
+        ask_again(self, draft)
+        while not list(store.replies(run, draft.request.id)):
+            time.sleep(0.001)
+
+    monkeypatch.setattr(Asking, "ask_again", answered_at_once)
+    conductor(store, task, run, budget=3).play()
+    born = [birth.request for birth in store.births(run)]
+    assert len(born) == len(set(born)) == 3
+
+
+def _silent(request: Request, rng: random.Random) -> str:
+    raise ProposerError("nobody is there")
+
+
 def _played(path: Path, task: Task, lives: list[int]) -> tuple[Any, ...]:
     with Store(path) as store:
         run = begin(store, task)
     for life in lives:
-        with Store(path) as store, pytest.raises(Interrupted):
+        with Store(path) as store, pytest.raises(Left):
             conductor(store, task, run, fleet=Frail(life)).play()
     with Store(path) as store:
         played = conductor(store, task, run)

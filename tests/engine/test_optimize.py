@@ -16,7 +16,7 @@ from kernelwright.prompts._fit import estimate
 from kernelwright.propose import proposer
 from kernelwright.store import State, Store
 from kernelwright.tasks import Task, load_task
-from tests.engine.world import Courts, Writer, climbing
+from tests.engine.world import Courts, Frail, Left, Writer, climbing
 from tests.judge.texts import RELU, TASKS, relu
 
 SEVERAL = """
@@ -117,25 +117,6 @@ def test_a_plan_that_makes_no_sense_is_refused(fault, sentence):
 def test_a_plan_survives_the_store():
     made = plan(7, search="beam", without=("gradients",), seed=5)
     assert Plan.from_json(made.to_json()) == made
-
-
-class Left(Exception):
-    pass
-
-
-class Frail(Courts):
-    """A fleet that is gone after so many verdicts."""
-
-    def __init__(self, life: int) -> None:
-        super().__init__()
-        self._life = life
-
-    def finished(self, timeout):
-        found = list(super().finished(timeout))
-        self._life -= len(found)
-        if self._life < 0:
-            raise Left
-        return found
 
 
 def edited(request, rng):

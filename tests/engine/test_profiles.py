@@ -16,7 +16,7 @@ from kernelwright.judge import _bottleneck
 from kernelwright.judge.device import _bottleneck as _device_bottleneck
 from kernelwright.store import Asked, Store
 from kernelwright.tasks import Task, load_task
-from tests.engine.world import Courts, Writer, climbing
+from tests.engine.world import Courts, Frail, Left, Writer, climbing
 from tests.judge.texts import TASKS
 
 EVALUATIONS = 24
@@ -99,25 +99,6 @@ def test_a_profile_that_fails_is_not_asked_for_again_and_stops_nobody(tmp_path: 
     requests = asked(tmp_path / "runs.db", task, courts)
     assert not any("Bottleneck" in one.prompt for one in requests)
     assert len(courts.profiled) == len({job.candidate for job in courts.profiled}) > 0
-
-
-class Left(Exception):
-    pass
-
-
-class Frail(Courts):
-    """A fleet that is gone after so many results, profiles included."""
-
-    def __init__(self, life: int) -> None:
-        super().__init__()
-        self._life = life
-
-    def finished(self, timeout):
-        found = list(super().finished(timeout))
-        self._life -= len(found)
-        if self._life < 0:
-            raise Left
-        return found
 
 
 def test_a_run_that_is_left_while_somebody_is_profiled_goes_on_alike(tmp_path: Path, task: Task) -> None:

@@ -107,6 +107,25 @@ class Courts:
     def close(self) -> None: ...
 
 
+class Left(Exception):
+    """A run was left in the middle."""
+
+
+class Frail(Courts):
+    """A fleet that is gone after so many results, profiles included."""
+
+    def __init__(self, life: int) -> None:
+        super().__init__()
+        self._life = life
+
+    def finished(self, timeout: float) -> Iterable[Result]:
+        found = list(super().finished(timeout))
+        self._life -= len(found)
+        if self._life < 0:
+            raise Left
+        return found
+
+
 class Writer:
     """A model whose answer to a request depends on its id and its parent alone."""
 

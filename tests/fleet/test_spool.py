@@ -200,6 +200,20 @@ def test_a_worker_that_is_stopped_gives_its_job_back_without_a_fault(
     assert _files(folder, "faults") == []
 
 
+def test_a_worker_that_is_stopped_between_taking_a_job_and_hearing_it_gives_it_back(
+    spool: Spool, folder: Path, worker: Hire, job: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Worker, "_hear", stopped)
+    spool.submit(job())
+    with pytest.raises(KeyboardInterrupt), worker() as hired:
+        hired.judge_waiting()
+    assert _files(folder, "waiting") == [f"{job().name}.json"]
+    assert not _files(folder, "taken")
+
+
 def test_many_workers_judge_every_job_once(spool: Spool, worker: Hire, job: MakeJob, puppet: type[Puppet]) -> None:
     for number in range(60):
         spool.submit(job(f"text {number}"))

@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 import os
+import struct
 
 import numpy as np
 import pytest
@@ -64,6 +65,23 @@ def test_generated_code_is_its_own_where_it_is_what_was_compiled():
     owners = [owner_at(memory, offset, codes=[code]) for offset in (0, 99, 100, 163, 164)]
     assert owners == ["library", "library", "own", "own", "library"]
     assert owner_at(memory, 100) == "library"
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="calls are read from x86-64's machine code alone")
+def test_maths_works_for_who_calls_it_and_not_for_what_an_earlier_call_has_left_on_the_stack():
+    """Another's address lies nearer on the stack; only the caller's call leads to maths."""
+    library, others = os.memfd_create("kernel"), mapped()
+    memory = mapped(library)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    exponential = ctypes.cast(ctypes.CDLL("libm.so.6").expf, ctypes.c_void_p).value
+    memory[11:16] = b"\xe8" + struct.pack("<i", 64 - 16)  # a call of the stub
+    memory[64:70] = b"\xff\x25" + struct.pack("<i", 128 - 70)  # the stub: to what the slot holds
+    memory[128:136] = struct.pack("<Q", exponential)
+    owners = _Owners(os.getpid(), {os.fstat(library).st_ino}, [])
+    left_over = ctypes.addressof(ctypes.c_char.from_buffer(others))
+    stack = [left_over, *[0] * 200, base + 16]
+    assert owners._caller(Place(exponential, stack, False), deep=False)[1] == "own"
+    assert owners._caller(Place(exponential, stack[:-1], False), deep=False)[1] == "library"
 
 
 def test_the_drivers_maths_works_for_the_nearest_generated_code():

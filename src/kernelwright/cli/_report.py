@@ -13,7 +13,8 @@ from rich.markup import escape
 from kernelwright.cli._failure import write_text
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import STORE, StoreOption, sentences
-from kernelwright.prompts import Family, Genome, seed
+from kernelwright.engine import family
+from kernelwright.prompts import seed
 from kernelwright.report.page import Story, Worth, page, read
 from kernelwright.store import Genome as Kept
 from kernelwright.store import Records
@@ -47,14 +48,9 @@ def _worth(records: Records, story: Story) -> dict[str, Worth]:
     """What the search believes of the advice that this run used, after all runs."""
     if not story.gains:
         return {}
-    backend = _backend(story)
-    kept = [Genome(backend=backend, **genome.regions, parent=genome.parent) for genome in story.genomes.values()]
-    family = Family([seed(backend), *kept])
-    for genome in family:
-        for outcome in records.outcomes(genome.hash, backend):
-            family.learn(genome.hash, outcome.gain)
-    known = {genome.hash for genome in family} & set(story.gains)
-    believed = {name: family.worth(name) for name in known}
+    kin = family(records, _backend(story))
+    known = {genome.hash for genome in kin} & set(story.gains)
+    believed = {name: kin.worth(name) for name in known}
     return {name: Worth(one.trials, one.mean, one.low, one.high) for name, one in believed.items()}
 
 

@@ -2,7 +2,7 @@
 
 with Store("runs.db") as store:
     plan = Plan(backend="cpp", budget=Budget(evaluations=40))
-        found = optimize(task, plan, Means(store=store, proposer=proposer("mailbox/DIR"), fleet=open_fleet("here")))
+    found = optimize(task, plan, Means(store=store, proposer=proposer("mailbox/DIR"), fleet=open_fleet("here")))
 """
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
