@@ -206,6 +206,22 @@ def test_every_order_of_summation_is_within_budget(order, seed, draw):
     assert Yardstick(oracle, "float32").measure(SUMS[order](x)).within(budget)
 
 
+def test_a_sum_that_swallows_small_terms_behind_a_large_one_is_within_budget():
+    """One row in a thousand; the reference, which sums in lanes, loses almost nothing."""
+    terms = np.zeros((1000, 1000))
+    terms[7] = 2.9e-8
+    terms[:, 0] = 1.0
+    oracle = terms.sum(axis=1)
+    narrow = terms.astype(np.float32)
+    lanes = narrow.reshape(1000, -1, 8).cumsum(axis=1, dtype=np.float32)[:, -1].sum(axis=1, dtype=np.float32)
+    one_by_one = narrow.cumsum(axis=1, dtype=np.float32)[:, -1]
+    assert one_by_one[7] == 1.0  # everything else is gone
+    found = Yardstick(oracle, "float32").measure(one_by_one)
+    assert found.within(budget_for(oracle, lanes, 1000))
+    dropped = 0.5 * narrow.sum(axis=1, dtype=np.float32)
+    assert not Yardstick(oracle, "float32").measure(dropped).within(budget_for(oracle, lanes, 1000))
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("coarse", [lambda x: x.astype("f2"), lambda x: as_float(bfloat16(x), "bfloat16")])
 def test_inputs_rounded_to_half_precision_are_over_budget(seed, coarse):

@@ -27,6 +27,9 @@ ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bflo
 ACCUMULATOR = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-24, "bfloat16": 2.0**-24}
 # Sixteen-bit results are computed wider and rounded once; float32 functions may be off by some units themselves.
 FLOOR = {"float64": 2.0, "float32": 2.0, "float16": 0.6, "bfloat16": 0.6}
+# A sum that begins with its largest term swallows all that are smaller than half its last digit: an element here and
+# there may be off by as many roundings as there are terms. Up to half of what the next narrower format rounds by.
+MOST_SWALLOWED = 4096
 # An error below the smallest normal number is none: hardware may take such numbers for zero.
 SMALLEST = {"float32": 2.0**-126 / ROUNDOFF["float32"], "bfloat16": 2.0**-126 / ROUNDOFF["bfloat16"]}
 PRECISION_CLASS = {"strict": 0.0, "tf32": 2.0**-11, "fp16": 2.0**-11, "bf16": 2.0**-8}
@@ -50,10 +53,11 @@ EXACT = Deviation(0.0, 0.0)
 def allowed(own: Deviation, dtype: str, reduction: float, precision: str) -> Deviation:
     """The budget, given the reference's own deviation and how many inputs feed one output."""
     floor = FLOOR[dtype] * ROUNDOFF[dtype] + ACCUMULATOR[dtype] * math.sqrt(reduction)
+    swallowed = ACCUMULATOR[dtype] * min(reduction, MOST_SWALLOWED)
     extra = PRECISION_CLASS[precision]
     return Deviation(
         max(RMS_FACTOR * own.rms, floor) + 2 * extra,
-        max(PEAK_FACTOR * own.peak, 5 * floor) + 16 * extra,
+        max(PEAK_FACTOR * own.peak, 5 * floor, swallowed) + 16 * extra,
     )
 
 
