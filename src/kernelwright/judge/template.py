@@ -51,6 +51,7 @@ def serve(channel: Channel, mains: dict[str, Main]) -> None:
     problem = _sandbox.namespaces_problem()
     channel.send({"op": "ready", "namespaces": problem})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.enable()
     gc.collect()
     gc.freeze()
     while True:
@@ -80,6 +81,7 @@ def _run_early(role: str, channel: Channel) -> None:
     opening = threading.Thread(target=_open_driver, daemon=True)
     opening.start()
     main = _mains()[role]
+    gc.enable()
     opening.join()
     main(channel)
 
@@ -242,6 +244,7 @@ def main() -> None:
     _sandbox.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    gc.disable()  # while so much is imported that stays
     if sys.argv[2:] == ["early"]:
         _fork_early(channel)
     serve(channel, _mains())

@@ -81,6 +81,14 @@ class DeviceTrial:
         return f"{self.case.name}/{self.family}"
 
 
+@dataclass(frozen=True)
+class _Form:
+    """What all draws of a case look like: outline and tensors of the inputs, and of what is right."""
+
+    inputs: tuple[Tree, list[dict[str, Any]]]
+    expected: DeviceExpected
+
+
 @dataclass
 class Slots:
     """The memory that inputs lie in. Before the numbered slots there is one whose contents stay."""
@@ -135,7 +143,7 @@ class DevicePrepared(Prepared):
         self._eager: Worker | None = None
         self._bandwidth: float | None = None
         self._runners: dict[str, Runner] = {}
-        self._forms: dict[str, DeviceExpected] = {}
+        self._forms: dict[str, _Form] = {}
         self._loosened: dict[str, list[list[float]]] = {}
         super().__init__(template, task, seeds=seeds)
 
@@ -186,7 +194,13 @@ class DevicePrepared(Prepared):
     # Trials
 
     def begin_trial(self, case: Case, family: str, seed: int, reduction: float) -> Callable[[], Any]:
-        drawn = self._draw({"case": case.to_wire(), "family": family, "seed": seed}, case, family)
+        """A family's inputs are drawn when they are first laid out: their form is that of the given ones."""
+        key = {"case": case.to_wire(), "family": family, "seed": seed}
+        form = self._forms.get(case.name)
+        if family == "given" or form is None:
+            drawn = self._draw(key, case, family)
+        else:
+            drawn = DeviceTrial(case, family, seed, Drawn(key, *form.inputs), form.expected)
         return lambda: drawn
 
     def _givens(self, case: Case, probed: Any) -> list[Any]:
@@ -201,15 +215,11 @@ class DevicePrepared(Prepared):
         trial = DeviceTrial(case, "given", seed, first.inputs.anew(seed), first.expected)
         return lambda: trial
 
-    def _draw(self, key: Message, case: Case, label: str) -> DeviceTrial | None:
-        """A trial. What is right is asked for those that the task gives; for others it is of the same form."""
-        known = None if label == "given" else self._forms.get(case.name)
-        answer = self.ask({"op": "draw", "key": key, "expect": known is None})
-        if answer["op"] != "drawn":
-            return None
+    def _draw(self, key: Message, case: Case, label: str) -> DeviceTrial:
+        """A trial, with what is right for it."""
+        answer = self.ask({"op": "draw", "key": key})
         inputs = Drawn(key, answer["tree"], answer["leaves"])
-        expected = known or self._formed(case, answer)
-        return DeviceTrial(case, label, key["seed"], inputs, expected)
+        return DeviceTrial(case, label, key["seed"], inputs, self._formed(case, answer))
 
     def _formed(self, case: Case, answer: Message) -> DeviceExpected:
         said = answer["expected"]
@@ -217,11 +227,11 @@ class DevicePrepared(Prepared):
         forms = [Form(leaf["dtype"], leaf["shape"], *properties) for leaf, *properties in rows]
         expected = DeviceExpected(said["tree"], forms, answer["sound"])
         if expected.sound:
-            self._forms[case.name] = expected
+            self._forms[case.name] = _Form((answer["tree"], answer["leaves"]), expected)
         return expected
 
     def skip(self, label: str) -> None:
-        """Notes a trial that the reference itself cannot cope with."""
+        """Notes a trial that the reference itself cannot cope with, or that is but another given one."""
         if label not in self.skipped:
             self.skipped.append(label)
 
@@ -305,7 +315,8 @@ class DevicePrepared(Prepared):
         return slots.warming
 
     def fill(self, calls: list[Message]) -> None:
-        self.ask({"op": "fill", "calls": calls})
+        for label in self.ask({"op": "fill", "calls": calls})["inapplicable"]:
+            self.skip(label)
 
     def flush(self) -> None:
         """Drives everything out of the device's caches."""

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.cuda._utils import _cuda_load_module, _nvrtc_compile
 
+from kernelwright import native
 from kernelwright.judge._ruler import BLOCK
 
 THREADS = 256
@@ -96,12 +97,23 @@ def _kernel(name: str, dtype: torch.dtype) -> Any:
 def _compiled(source: str, name: str) -> bytes:
     """The kernel as the driver takes it, kept in a file: the compiler takes longer than many a judgement."""
     made_for = (source, name, torch.__version__, torch.version.cuda, torch.cuda.get_device_capability())
-    path = folder / f"{hashlib.sha256(repr(made_for).encode()).hexdigest()[:32]}.ptx" if folder else None
+    path = folder / f"{hashlib.sha256(repr(made_for).encode()).hexdigest()[:32]}.bin" if folder else None
     if path is not None and path.exists():
         return path.read_bytes()
-    text, _ = _nvrtc_compile(source, name)
+    code = _machine_code(source, name)
     if path is not None:
-        _put(path, text)
+        _put(path, code)
+    return code
+
+
+def _machine_code(source: str, name: str) -> bytes:
+    """For this device if NVRTC is at hand; else in the form that the driver has to translate in every process."""
+    compiler = native.nvrtc()
+    if compiler is not None:
+        major, minor = torch.cuda.get_device_capability()
+        with contextlib.suppress(native.CompileError, OSError):
+            return compiler.compile(source, f"sm_{major}{minor}", [])
+    text, _ = _nvrtc_compile(source, name)
     return text
 
 

@@ -86,6 +86,7 @@ class Referee(OnDevice, Reference):
         self._known: dict[str, Known] = {}
         self._blocks: dict[tuple[str, int], Block] = {}
         self._seen: dict[str, list[torch.Tensor]] = {}
+        self._inapplicable: set[str] = set()
         self._shared: Block | None = None
         self._scratch: torch.Tensor | None = None
         self._sways: tuple[str, list[torch.Tensor]] | None = None
@@ -139,7 +140,7 @@ class Referee(OnDevice, Reference):
             for leaf, tensor in zip(call["leaves"], drawn, strict=True):
                 tensor_at(self.device, self._shared.base + leaf["offset"], leaf).copy_(tensor)
         self.device.synchronize()
-        return {"op": "filled"}
+        return {"op": "filled", "inapplicable": sorted(self._inapplicable)}
 
     def do_flush(self, message: Message) -> Message:
         """Drives out what the caches hold."""
@@ -152,25 +153,21 @@ class Referee(OnDevice, Reference):
     # Drawing
 
     def do_draw(self, message: Message) -> Message:
-        """The form of a set of inputs and, if asked for, of what is right for it."""
-        key = message["key"]
-        drawn = self._drawn(key)
-        if drawn is None:
-            return {"op": "inapplicable"}
-        tree, leaves = drawn
-        answer = {"op": "drawn", "tree": tree, "leaves": [{**describe(t), "nbytes": span(t)} for t in leaves]}
-        if message["expect"]:
-            sentence = self._judged(message)
-            answer |= {"expected": sentence.form, "sound": sentence.sound}
-        return answer
+        """The form of a set of inputs and of what is right for it."""
+        tree, leaves = self._drawn(message["key"])
+        form = [{**describe(tensor), "nbytes": span(tensor)} for tensor in leaves]
+        del leaves  # the oracle needs the room
+        sentence = self._judged(message)
+        return {"op": "drawn", "tree": tree, "leaves": form, "expected": sentence.form, "sound": sentence.sound}
 
     def _drawn(self, key: Message) -> Any:
-        """The inputs that a key names, as their outline and tensors; None where its family does not apply."""
+        """The inputs that a key names, as their outline and tensors; as given where its family does not apply."""
         tree, leaves = self._given(key["case"], key["seed"])
         torch.manual_seed(key["seed"])
         changed = apply_family(key["family"], leaves)
         if changed is None:
-            return None
+            self._inapplicable.add(f"{key['case']['name']}/{key['family']}")
+            changed = leaves
         if key.get("touch"):
             changed = self._touched(changed, key)
         return tree, changed
