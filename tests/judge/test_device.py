@@ -298,8 +298,11 @@ def test_the_policy_holds_on_a_device(policy: str, kernels: dict[str, float], ac
 def test_short_calls_are_made_many_to_a_go() -> None:
     assert _plan(1e-5, [1e-5], 64) == (32, MANY_ROUNDS)
     assert _plan(1e-5, [1e-5], 3) == (3, MANY_ROUNDS)
-    assert _plan(1e-2, [1e-5], 64) == (1, MANY_ROUNDS)
-    assert _plan(3e-3, [2e-3], 2) == (1, FEW_ROUNDS)
+    assert _plan(1e-2, [1e-5], 64) == (10, MANY_ROUNDS)
+    assert _plan(0.3, [2e-3], 64) == (1, FEW_ROUNDS)
+    assert _plan(3e-3, [2e-3], 64) == (2, FEW_ROUNDS)
+    assert _plan(3e-3, [3e-3], 64) == (1, FEW_ROUNDS)
+    assert _plan(0.0, [-1e-5], 64) == (32, MANY_ROUNDS)
 
 
 def test_inputs_lie_apart_and_inside_their_slot() -> None:

@@ -155,11 +155,8 @@ class Judge:
         return _sanitizer.sanitize(self, task, source, verdict) if self._sanitize and verdict.accepted else verdict
 
     def _prepare_for(self, task: Task, source: str) -> DevicePrepared:
-        """The task on a device; if that takes time, the candidate is compiled meanwhile.
-
-        Who writes in Triton is likely to do so again, so workers make it ready.
-        """
-        self.workshop.triton = backends.detect(source) == "triton"
+        """The task on a device; if that takes time, the candidate is compiled meanwhile."""
+        self.workshop.expect(backends.detect(source))
         with Prebuild(self, [] if _device_name(task) in self._prepared else [source]):
             found = self.prepare(task, on_device=True)
         assert isinstance(found, DevicePrepared)

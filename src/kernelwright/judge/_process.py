@@ -109,6 +109,7 @@ class Template:
         self._asking = threading.Lock()  # builds are begun beside a judgement
         self._spares: dict[tuple[str, Cage | None], list[tuple[Channel, Channel]]] = {}
         self._buffers: dict[str, dict[int, Array]] = {}
+        self._imported: set[str] = set()
         if early:
             self.fork_ahead(early[0], 1, cage=early[1])
         self.isolation = self._greet(bool(wrap))
@@ -126,6 +127,12 @@ class Template:
             raise InfraError(f"the worker template did not start: {said.strip() or error}") from error
         problem = str(hello["namespaces"])
         return Isolation(bubblewrap=wrapped, namespaces=not problem, filter=_seccomp.supported(), problem=problem)
+
+    def have(self, module: str) -> None:
+        """Workers forked from now on have imported it, if it is there to import."""
+        if module not in self._imported:
+            self._imported.add(module)
+            self._request({"op": "import", "module": module})
 
     def fork(self, role: str, *, cage: Cage | None) -> Worker:
         """A worker, from those forked ahead if there is one."""
@@ -148,19 +155,24 @@ class Template:
         talk, theirs = pair()
         report, supervisor = pair()
         request = {
+            "op": "fork",
             "role": role,
             "cage": asdict(cage) if cage else None,
             "output_bytes": self.limits.output_bytes,
         }
         try:
-            with self._asking:
-                self._channel.send(request, (theirs.fileno(), supervisor.fileno()))
-        except Closed as error:
-            raise InfraError("the worker template is gone") from error
+            self._request(request, (theirs.fileno(), supervisor.fileno()))
         finally:
             theirs.close()
             supervisor.close()
         return talk, report
+
+    def _request(self, request: Message, fds: tuple[int, ...] = ()) -> None:
+        try:
+            with self._asking:
+                self._channel.send(request, fds)
+        except Closed as error:
+            raise InfraError("the worker template is gone") from error
 
     def close(self) -> None:
         self.drop_spares()

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import gc
+import importlib
 import os
 import select
 import signal
@@ -59,11 +60,21 @@ def serve(channel: Channel, mains: dict[str, Main]) -> None:
             request, fds = channel.receive_fds()
         except Closed:
             return
+        if request["op"] == "import":
+            _import(request["module"])
+            continue
         _await_room()
         if os.fork() == 0:
             _become_worker(channel, request, fds, mains)
         for fd in fds:
             os.close(fd)
+
+
+def _import(module: str) -> None:
+    """Once here is cheaper than in every worker. Whoever needs it where it is missing will say so itself."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module(module)
+    gc.freeze()
 
 
 def _fork_early(channel: Channel) -> None:

@@ -129,7 +129,7 @@ class DeviceHearing(Hearing):
         with self._during("time", "time"):
             before = self._seconds["load"]
             timer = DeviceTimer(self._prepared, self._checker, self._start, runners)  # type: ignore[arg-type]
-            timings = [timer.time(case) for case in self._prepared.task.cases]
+            timings = [timer.time(case, self._busy_seconds[case.name]) for case in self._prepared.task.cases]
         self._seconds["time"] -= self._seconds["load"] - before
         self._evidence["device"] = timer.health
         for timing in timings:

@@ -73,11 +73,17 @@ class Workshop:
         """`referees`: the cage that they work in."""
         self.place, self._template, self._limits, self._referees = place, template, limits, referees
         self.filtered = template.isolation.filter
-        self.triton = False  # whether Triton is made ready in workers that are opened ahead
+        self._triton = False  # whether Triton is made ready in workers that are opened ahead
         self._opening: list[Worker] = []
         self._profiling: list[Worker] = []
         self._line: list[tuple[Worker, Message]] = []
         self._at_the_door: Worker | None = None
+
+    def expect(self, backend: str) -> None:
+        """Who writes in Triton is likely to do so again, so workers make it ready."""
+        self._triton = backend == "triton" and self.place.kind == "cuda"
+        if self._triton:
+            self._template.have("triton")
 
     def _cage(self) -> Cage:
         """Triton starts compilers, so a candidate may at first; before it is timed that ends (`seal`)."""
@@ -99,7 +105,7 @@ class Workshop:
         self._opening += [self._begin(cage, profiler=False) for _ in range(missing)]
 
     def _begin(self, cage: Cage, *, profiler: bool) -> Worker:
-        order = self.place.order(own_allocator=True, profiler=profiler, triton=self.triton)
+        order = self.place.order(own_allocator=True, profiler=profiler, triton=self._triton)
         return self._stand_in_line(self._template.fork(CANDIDATE, cage=cage), order)
 
     def _stand_in_line(self, worker: Worker, order: Message) -> Worker:

@@ -9,7 +9,6 @@ caches are flushed before every turn.
 from __future__ import annotations
 
 import fcntl
-import math
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -33,10 +32,11 @@ from kernelwright.tasks import Case
 
 BLOCKS = 3
 WARM_CALLS = 3
-GO_SECONDS, MOST_CALLS = 4e-3, 32
-# Calls that are long by themselves are made one to a go, and fewer of them: little beside them is measured.
-LONG_SECONDS = 1e-3
-FEW_ROUNDS, MANY_ROUNDS = 5, 10
+# The journey there and back takes about 1 ms, give or take a tenth: the quickest works for several times as long.
+GO_SECONDS, LONGEST_GO_SECONDS, MOST_CALLS = 4e-3, 0.1, 32
+# Calls that are long by themselves are measured well in fewer rounds; none is shorter than a launch.
+LONG_SECONDS, LEAST_SECONDS = 1e-3, 2e-6
+FEW_ROUNDS, MANY_ROUNDS = 6, 10
 FULLY_VERIFIED = 1 / 4
 # How much less than recorded a timed call may take: clocks differ from moment to moment.
 SAME_SHARE, SAME_SECONDS = 0.6, 2e-5
@@ -64,7 +64,8 @@ class DeviceTimer:
         self.prepared, self.checker, self._start, self.baselines = prepared, checker, start, baselines
         self.health: list[dict[str, Any]] = []
 
-    def time(self, case: Case) -> CaseTiming:
+    def time(self, case: Case, busy: float) -> CaseTiming:
+        """`busy`: for how long its kernels ran in a call when they were recorded."""
         timing = CaseTiming(case.name, case.weight)
         trial: Any = next(t for t in self.prepared.trials if t.case is case and t.family == "given")
         pings: list[float] = []
@@ -77,7 +78,7 @@ class DeviceTimer:
                     self.health.append(_health.look())
                     mine, theirs = self._warm(contestant, trial)
                     if not calls:
-                        calls, rounds = _plan(mine, theirs, self.prepared.room(trial.inputs).number)
+                        calls, rounds = _plan(busy, [busy + t - mine for t in theirs], self._slots(trial))
                     contestant.seal()
                     timing.blocks.append(_Block(self, contestant, trial, calls, pings, timing).run(rounds))
             finally:
@@ -108,6 +109,9 @@ class DeviceTimer:
         runner.results(answer)
         return answer.seconds
 
+    def _slots(self, trial: DeviceTrial) -> int:
+        return self.prepared.room(trial.inputs).number
+
 
 def look_at_kernels(
     contestant: DeviceContestant, checker: DeviceChecker, trial: DeviceTrial
@@ -136,10 +140,9 @@ def same_work(timing: CaseTiming, busy: float) -> None:
 
 def _plan(mine: float, theirs: list[float], slots: int) -> tuple[int, int]:
     """How many calls a go, how many rounds a block: fixed before the first is timed."""
-    longest = max(mine, *theirs)
-    if min(mine, *theirs) >= LONG_SECONDS:
-        return 1, FEW_ROUNDS
-    return max(1, min(MOST_CALLS, slots, math.ceil(GO_SECONDS / longest))), MANY_ROUNDS
+    shortest, longest = (max(LEAST_SECONDS, pick(mine, *theirs)) for pick in (min, max))
+    calls = min(int(GO_SECONDS / shortest), int(LONGEST_GO_SECONDS / longest), MOST_CALLS, slots)
+    return max(1, calls), FEW_ROUNDS if shortest >= LONG_SECONDS else MANY_ROUNDS
 
 
 class _Block:
@@ -160,7 +163,9 @@ class _Block:
         self._budgets = self._prepared.loosened(trial)
 
     def run(self, rounds: int) -> dict[str, list[float]]:
+        """The first round is not counted: in it, results lie in memory that has yet to be handed over."""
         samples: dict[str, list[float]] = {name: [] for name in (*self._timer.baselines, CANDIDATE)}
+        self._round(list(samples), {name: [] for name in samples}, fully=False)
         fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
         for index in range(rounds):
             order = list(samples)

@@ -26,7 +26,7 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
 
     def _answer(self, message: Message, fds: list[int]) -> None:
         super()._answer(message, fds)
-        if message["op"] == "open" and message["triton"] and self.device.name == "cuda":
+        if message["op"] == "open" and message["triton"]:
             _start_triton()  # the device is open by now for others to follow
 
     def do_load(self, message: Message) -> Message:

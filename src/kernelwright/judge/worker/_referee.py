@@ -210,13 +210,17 @@ class Referee(OnDevice, Reference):
         """
         name = _name(message["key"])
         sentence = self._sentences.pop(name, None) or self._sentence(message)
-        room = KEPT_SHARE * self.device.total_bytes()
+        room = self._room()
         if sentence.nbytes > room / 4:
             return sentence
         self._sentences[name] = sentence
         while len(self._sentences) > 1 and sum(kept.nbytes for kept in self._sentences.values()) > room:
             self._sentences.popitem(last=False)
         return sentence
+
+    def _room(self) -> float:
+        """Bytes for answers that may be asked for again."""
+        return KEPT_SHARE * self.device.total_bytes()
 
     def _arguments_of(self, message: Message) -> list[Any]:
         call = message.get("call")
@@ -354,15 +358,17 @@ class Referee(OnDevice, Reference):
     def _sway(self, message: Message, gauges: list[Gauge]) -> list[torch.Tensor]:
         """How far every element of each output moves when every input moves by a rounding error."""
         name = _name(message["key"])
-        if self._sways is None or self._sways[0] != name:
-            self._sways = None
-            moves = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
-            for _ in range(SWAYS):
-                there, _ = self._in_double(_moved(self._arguments_of(message)))
-                for move, gauge, leaf in zip(moves, gauges, there.leaves, strict=True):
-                    gauge.grow(move, leaf)
+        if self._sways is not None and self._sways[0] == name:
+            return self._sways[1]
+        self._sways = None
+        moves = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
+        for _ in range(SWAYS):
+            there, _ = self._in_double(_moved(self._arguments_of(message)))
+            for move, gauge, leaf in zip(moves, gauges, there.leaves, strict=True):
+                gauge.grow(move, leaf)
+        if sum(move.nbytes for move in moves) < self._room() / 4:
             self._sways = (name, moves)
-        return self._sways[1]
+        return moves
 
     def _strayed(self, message: Message) -> bool:
         """Whether anything stands, behind a guarded result, that was not there when it was allocated."""
