@@ -4,6 +4,7 @@ import ctypes
 import mmap
 import os
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -127,3 +128,14 @@ def test_an_excuse_has_an_end():
     busy = Glue.of(watched(glue=1000, other=100))
     assert busy.rate == MOST_GLUE
     assert refused(watched(own=1, glue=400, other=60, mere_glue=busy))
+
+
+# *** a library's product behind more work of one's own ***
+
+
+def test_a_product_is_weighed_against_the_quickest_call_that_was_seen():
+    """Timed calls may all fall into a slow moment; those in which the product was recorded then did not."""
+    found = Coverage(own=40, glue=4, call_seconds=9e-3, recorded_seconds=2.4e-3, operator_seconds={"mm": 1.5e-4})
+    assert refused(found)
+    assert refused(replace(found, call_seconds=2.4e-3, recorded_seconds=9e-3))
+    assert not refused(replace(found, recorded_seconds=9e-3))
