@@ -9,8 +9,12 @@ import pytest
 
 from kernelwright.engine import Budget, Means, Plan, RunError, optimize, resume
 from kernelwright.engine._conductor import Conductor
+from kernelwright.engine._docket import Docket
+from kernelwright.engine._optimize import preflight
 from kernelwright.engine._preflight import trials
-from kernelwright.fleet import Here
+from kernelwright.engine._settings import Settings
+from kernelwright.fleet import Here, Job, Result
+from kernelwright.judge import source_hash
 from kernelwright.prompts import PromptError, seed
 from kernelwright.prompts._fit import estimate
 from kernelwright.propose import proposer
@@ -202,3 +206,27 @@ def test_a_model_that_can_read_hardly_anything_ends_the_run_with_a_sentence(tmp_
         with pytest.raises(PromptError, match="may have 50"):
             optimize(task, plan(), Means(store=store, proposer=Reader(50), fleet=Courts()))
         assert next(store.runs()).state is State.FAILED
+
+
+@pytest.mark.parametrize(("backend", "on_device"), [("cpp", False), ("triton", True), ("cuda", True)])
+def test_a_search_for_a_device_has_its_preflight_and_all_answers_judged_there(backend, on_device, task):
+    """An answer in plain torch is as wrong an answer on the device; on the host, other inputs would be tried."""
+
+    class Halted(Exception): ...
+
+    class Seen:
+        def __init__(self) -> None:
+            self.jobs: list[Job] = []
+
+        def submit(self, job: Job) -> None:
+            self.jobs.append(job)
+
+        def finished(self, timeout: float) -> list[Result]:
+            raise Halted
+
+    fleet, wanted = Seen(), Plan(backend=backend, budget=Budget(evaluations=1))
+    with pytest.raises(Halted):
+        preflight(task, fleet, wanted)
+    settings = Settings(backend=backend, budget=wanted.budget)
+    fleet.jobs.append(Docket(fleet, task, settings).job(source_hash(RELU), RELU))
+    assert [job.on_device for job in fleet.jobs] == [on_device] * 4

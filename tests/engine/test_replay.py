@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import time
 import zlib
 from pathlib import Path
 
 import pytest
 
 from kernelwright.engine import Budget, Means, Plan, Recorded, archive_of, optimize, recorded_replies, replay
-from kernelwright.fleet import Job, Kind
+from kernelwright.fleet import Job, Kind, Result
 from kernelwright.judge import source_hash
+from kernelwright.propose import Reply, Request
 from kernelwright.store import Records, Store
 from kernelwright.tasks import Task, load_task
 from tests.engine.test_optimize import edited
@@ -22,15 +25,42 @@ def task() -> Task:
     return load_task(TASKS / "relu.py")
 
 
-@pytest.fixture
-def recorded(tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch) -> Path:
+class Unsteady:
+    """Answers and verdicts that come when they like."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._writer = Writer(edited)
+        self._courts = Courts(luck=lambda job: 1 + 0.02 * (zlib.crc32(job.name.encode()) % 7 - 3))
+        self._kept: list[Result] = []
+
+    def propose(self, request: Request) -> Reply:
+        time.sleep(self._random.choice([0.0, 0.001, 0.01]))
+        return self._writer.propose(request)
+
+    def submit(self, job: Job) -> None:
+        self._courts.submit(job)
+
+    def finished(self, timeout: float) -> list[Result]:
+        """Any of those that are there, in any order."""
+        self._kept += self._courts.finished(timeout)
+        self._random.shuffle(self._kept)
+        number = self._random.randint(0, len(self._kept))
+        told, self._kept = self._kept[:number], self._kept[number:]
+        return told
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture(params=[1, 2, 5])
+def recorded(tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A run of forty candidates in which measurements differ, so that contests are held."""
     monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
     path = tmp_path / "recorded.db"
-    plan = Plan(backend="cpp", budget=Budget(evaluations=40), lanes=1)
-    courts = Courts(luck=lambda job: 1 + 0.02 * (zlib.crc32(job.name.encode()) % 7 - 3))
+    plan = Plan(backend="cpp", budget=Budget(evaluations=40), lanes=request.param)
+    world = Unsteady(request.param)
     with Store(path) as store:
-        optimize(task, plan, Means(store=store, proposer=Writer(edited), fleet=courts))
+        optimize(task, plan, Means(store=store, proposer=world, fleet=world))
     return path
 
 

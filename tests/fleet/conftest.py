@@ -33,7 +33,7 @@ class Puppet:
         self.reveal_seeds = reveal_seeds
         self.made.append(self)
 
-    def judge(self, task: Task, source: str, *, timed: bool, backend: str | None) -> Verdict:
+    def judge(self, task: Task, source: str, *, timed: bool, backend: str | None, on_device: bool) -> Verdict:
         assert not self.closed
         self.heard.append(source)
         if source == "gate":

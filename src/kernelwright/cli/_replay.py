@@ -35,7 +35,8 @@ def run(
         recorded = records.run(name)
         with closing(_fleet(records, recorded.id, judge)) as fleet, voice:
             writer = recorded_replies(records, recorded.id)
-            found = replay(records, recorded.id, Means(store=copy, proposer=writer, fleet=fleet, tell=voice))
+            means = Means(store=copy, proposer=writer, fleet=fleet, tell=voice)
+            found = replay(records, recorded.id, means, in_order=not judge)
         same = found.archive.to_json() == archive_of(records, recorded.id).to_json()
     _say(voice.console, found, same=same, judged=judge)
     conclude(voice, found if out else replace(found, run=recorded.id), out or store)
@@ -65,5 +66,5 @@ def _say(console: Console, found: Found, *, same: bool, judged: bool) -> None:
     else:
         raise UsageError(
             f"run {found.run} came to another end than was recorded",
-            "runs with several requests in flight depend on who answers first; record with --in-flight 1",
+            "it was recorded by another version, or shares kernels with other runs of its store",
         )

@@ -22,6 +22,7 @@ from kernelwright.engine._contests import Contests
 from kernelwright.engine._docket import Docket
 from kernelwright.engine._finals import Finals, Winner
 from kernelwright.engine._learning import Learning
+from kernelwright.engine._listening import CAME, Listening, Rehearsed
 from kernelwright.engine._methods import Method
 from kernelwright.engine._past import Past
 from kernelwright.engine._patience import Patience
@@ -62,10 +63,12 @@ class Conductor:
         tell: Tell = lambda kind, data: None,
         stop: threading.Event | None = None,
         profile: bool = True,
+        rehearsed: list[dict[str, Any]] | None = None,
     ) -> None:
         """`stop`: set when the run is left, so that whoever waits for an answer stops waiting.
 
-        `profile`: whether elites are profiled when they are chosen to be improved.
+        `profile`: whether elites are profiled when they are chosen to be improved. `rehearsed`: who came back when in
+        the run that this one repeats.
         """
         self._stop = stop or threading.Event()
         self._run, self._settings, self._store = run, settings, store
@@ -77,6 +80,11 @@ class Conductor:
         self._learning = Learning(store, run, author, self._teller)
         self._contests = Contests(self._learning, self._docket, self._past, self._teller)
         self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
+        self._listening = (
+            Listening(self._asking, self._docket, fleet)
+            if rehearsed is None
+            else Rehearsed(rehearsed, self._asking, self._docket, fleet)
+        )
         self._purse = Purse(store.spent(run))
         self._asked = 0
         self._dry = ""
@@ -144,15 +152,14 @@ class Conductor:
         )
 
     def _listen(self, patience: float) -> None:
-        """Whatever came back meanwhile; waits so long if nothing has. Answers first: the judge may be idle."""
-        answers_only = bool(self._asking) and not self._docket
-        results = list(self._fleet.finished(0.0 if answers_only else patience))
-        for draft, answer in self._asking.answers(patience if answers_only and not results else 0.0):
+        for came in self._listening.hear(patience, self._asked):
+            if isinstance(came, Result):
+                self._heard(came)
+                continue
+            draft, answer = came
             if isinstance(answer, Reply):
                 self._purse.paid(answer)
             self._answered(draft, answer)
-        for result in results:
-            self._heard(result)
 
     # Asking
 
@@ -185,6 +192,7 @@ class Conductor:
     # Answers
 
     def _answered(self, draft: Draft, answer: Answer) -> None:
+        self._past.note(CAME, {"request": draft.request.id, "asked": self._asked})
         if isinstance(answer, ProposerError):
             self._unanswered(draft, answer)
             return
@@ -265,6 +273,7 @@ class Conductor:
 
     def _heard(self, result: Result) -> None:
         if self._profiles.take(result):
+            self._note_result(result)
             return
         if result.kind is Kind.FOREIGN:
             if result.verdict is not None:
@@ -283,12 +292,18 @@ class Conductor:
         first = not self._past.is_judged(job.candidate)
         with self._store.together():
             judged = self._past.keep(result)
+            self._note_result(result)
             if job.measurement > 1:
                 self._contests.measured(job.candidate, judged.verdict)
             else:
                 self._learning.learn(job.candidate, job.source, judged.verdict, self._past.births(job.candidate))
         self._purse.judged(judged.seconds, first=first)
         self._contests.call()
+
+    def _note_result(self, result: Result) -> None:
+        if result.kind is not Kind.FOREIGN:
+            profile = result.kind is Kind.PROFILED
+            self._past.note(CAME, {"candidate": result.candidate, "profile": profile, "asked": self._asked})
 
     def _note(self, kind: str, **data: Any) -> None:
         self._past.note(kind, data)

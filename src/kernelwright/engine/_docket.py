@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernelwright import backends
 from kernelwright.engine._settings import RunError, Settings
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.tasks import Task
@@ -16,6 +17,7 @@ class Docket:
 
     def __init__(self, fleet: Fleet, task: Task, settings: Settings) -> None:
         self._fleet, self._limits, self._wire = fleet, settings.limits, task.to_wire()
+        self._on_device = backends.get(settings.backend).for_device
         self._under_way: dict[str, Job] = {}
         self._faults = 0
 
@@ -28,7 +30,8 @@ class Docket:
         return sum(job.measurement == 1 for job in self._under_way.values())
 
     def job(self, candidate: str, source: str, **how: Any) -> Job:
-        return Job(candidate=candidate, source=source, task=self._wire, limits=self._limits, **how)
+        how |= {"limits": self._limits, "on_device": self._on_device}
+        return Job(candidate=candidate, source=source, task=self._wire, **how)
 
     def submit(self, job: Job) -> None:
         self._under_way[job.name] = job

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import kernelwright
-from kernelwright import judge
+from kernelwright import backends, judge
 from kernelwright.archive import Archive, Entry
 from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
@@ -100,19 +100,23 @@ def _silence(kind: str, data: dict[str, Any]) -> None: ...
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """What a run is made with. `stop`: the proposer's own; set when the run is left."""
+    """What a run is made with.
+
+    `stop`: the proposer's own; set when the run is left. `rehearsed`: who came back when in the run that is repeated.
+    """
 
     store: Store
     proposer: Proposer
     fleet: Fleet
     tell: Tell = _silence
     stop: threading.Event = field(default_factory=threading.Event)
+    rehearsed: list[dict[str, Any]] | None = None
 
 
 def optimize(task: Task, plan: Plan, means: Means) -> Found:
     """Begins a run and plays it to its end. Nothing is asked of a model before the judge has shown that it works."""
     store, fleet = means.store, means.fleet
-    preflight(task, fleet, plan.limits)
+    preflight(task, fleet, plan)
     run = store.begin_run(
         task=task.hash,
         wire=task.to_wire(),
@@ -182,6 +186,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             tell=means.tell,
             stop=means.stop,
             profile="profile" not in plan.without,
+            rehearsed=means.rehearsed,
         )
     )
     return made[0]
@@ -223,18 +228,23 @@ def family(store: Records, backend: str) -> Family:
 # Preflight
 
 
-def preflight(task: Task, fleet: Fleet, limits: dict[str, float]) -> None:
-    """Has candidates judged whose fate is known; raises if one is judged otherwise."""
-    known = {job.name: (job, trial) for trial in trials(task) for job in [_job(trial, limits)]}
+def preflight(task: Task, fleet: Fleet, plan: Plan) -> None:
+    """Has candidates judged whose fate is known, where those of the run will be; raises if one is judged otherwise."""
+    known = {job.name: (job, trial) for trial in trials(task) for job in [_job(trial, plan)]}
     for job, _ in known.values():
         fleet.submit(job)
     for result in _all(fleet, len(known)):
         _check(known[result.job][1], result)
 
 
-def _job(trial: Trial, limits: dict[str, float]) -> Job:
+def _job(trial: Trial, plan: Plan) -> Job:
     return Job(
-        candidate=source_hash(trial.source), source=trial.source, task=trial.task.to_wire(), timed=False, limits=limits
+        candidate=source_hash(trial.source),
+        source=trial.source,
+        task=trial.task.to_wire(),
+        timed=False,
+        limits=plan.limits,
+        on_device=backends.get(plan.backend).for_device,
     )
 
 

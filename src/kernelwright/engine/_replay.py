@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import Any
 
 from kernelwright.archive import Archive
 from kernelwright.engine._asking import reply_of
+from kernelwright.engine._listening import CAME
 from kernelwright.engine._optimize import Found, Means, Plan, play
 from kernelwright.engine._profiles import PROFILED
 from kernelwright.fleet import Job, Kind, Result
@@ -65,15 +67,16 @@ def recorded_replies(records: Records, run: str) -> Replay:
     return Replay({kept.request: reply_of(kept) for kept in records.replies(run)})
 
 
-def replay(records: Records, name: str, means: Means) -> Found:
-    """Plays a recorded run again, into another store."""
+def replay(records: Records, name: str, means: Means, *, in_order: bool = True) -> Found:
+    """Plays a recorded run again, into another store. `in_order`: answers and verdicts come when they came then."""
     run = records.run(name)
     wire = records.task(run.task)
     assert wire is not None
     begun = means.store.begin_run(
         task=run.task, wire=wire, settings=run.settings, versions=run.versions, machine=run.machine
     )
-    return play(begun, Task.from_wire(wire), Plan.from_json(run.settings), means)
+    rehearsed = [event.data for event in records.events(run.id) if event.kind == CAME] if in_order else None
+    return play(begun, Task.from_wire(wire), Plan.from_json(run.settings), replace(means, rehearsed=rehearsed))
 
 
 def archive_of(records: Records, run: str) -> Archive:

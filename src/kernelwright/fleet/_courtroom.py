@@ -93,7 +93,8 @@ class Courtroom:
 
     def _judged(self, job: Job) -> Result:
         task = Task.from_wire(job.task)
-        verdict = self._fitting(job).judge(task, job.source, timed=job.timed, backend=job.backend)
+        how: dict[str, Any] = {"timed": job.timed, "backend": job.backend, "on_device": job.on_device}
+        verdict = self._fitting(job).judge(task, job.source, **how)
         if not verdict.checked:
             raise Fault(verdict.message, hopeless=True)
         return self.result(job, Kind.JUDGED, verdict=verdict.to_json())

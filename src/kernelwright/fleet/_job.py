@@ -16,7 +16,7 @@ from kernelwright.tasks import Task
 
 LETTERS = 12  # of a hash, in the name of a job
 PROFILE = "profile"
-RARE = ("final", "profile_of")
+RARE = ("final", "profile_of", "on_device")
 
 
 def judge_version() -> str:
@@ -33,6 +33,7 @@ class Job:
         task: The task in its wire form.
         limits: Limits of the judge that differ from the usual ones.
         backend: The candidate's language; found out if not said.
+        on_device: Judged on a device if there is one, whatever it is written in.
         measurement: Counts the measurements of a candidate, where one is not enough.
         final: The last measurement of a winner: by a judge of its own, with a new secret seed, which its verdict tells.
         profile_of: A verdict on it whose time is to be explained; then a profile is wanted, and no further verdict.
@@ -45,6 +46,7 @@ class Job:
     baselines: tuple[str, ...] = ("eager",)
     limits: dict[str, float] = field(default_factory=dict)
     backend: str | None = None
+    on_device: bool = False
     measurement: int = 1
     final: bool = False
     profile_of: dict[str, Any] | None = field(default=None, repr=False)

@@ -143,9 +143,14 @@ class Judge:
             if prepared is not None:
                 prepared.close()
 
-    def judge(self, task: Task, source: str, *, timed: bool = True, backend: str | None = None) -> Verdict:
-        """The verdict on one candidate. Raises TaskError or InfraError where there can be none."""
-        on_device = self.belongs_on_device(source)
+    def judge(
+        self, task: Task, source: str, *, timed: bool = True, backend: str | None = None, on_device: bool = False
+    ) -> Verdict:
+        """The verdict on one candidate. Raises TaskError or InfraError where there can be none.
+
+        `on_device`: on the device here, if there is one, whatever the candidate is written in.
+        """
+        on_device = self.belongs_on_device(source) or (on_device and backends.usable_gpu() is not None)
         if self._sanitize:
             _sanitizer.check_possible(on_device)
         if not on_device:

@@ -1,0 +1,82 @@
+"""What comes back to a run: as it happens, or in the order in which it once happened."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kernelwright.engine._asking import Answer, Asking
+from kernelwright.engine._author import Draft
+from kernelwright.engine._docket import Docket
+from kernelwright.engine._settings import RunError
+from kernelwright.fleet import Fleet, Kind, Result
+
+# An event in the store: who came back, and after how many requests. Nothing else of a run is left to chance.
+CAME = "came"
+ANSWER_SECONDS, PATIENCE_SECONDS = 30.0, 0.05
+LETTERS = 10
+FIX = "it was recorded by another version: its report and its kernels are still in the store"
+
+Came = tuple[Draft, Answer] | Result
+
+
+class Listening:
+    """As it happens. Answers come first: the judge may be idle."""
+
+    def __init__(self, asking: Asking, docket: Docket, fleet: Fleet) -> None:
+        self._asking, self._docket, self._fleet = asking, docket, fleet
+
+    def hear(self, patience: float, asked: int) -> Iterator[Came]:
+        """Whatever came back meanwhile; waits so many seconds if nothing has. `asked`: how many requests there were."""
+        answers_only = bool(self._asking) and not self._docket
+        results = list(self._fleet.finished(0.0 if answers_only else patience))
+        yield from self._asking.answers(patience if answers_only and not results else 0.0)
+        yield from results
+
+
+class Rehearsed(Listening):
+    """As it happened: the same answers and verdicts, each in its turn and after as many requests as then."""
+
+    def __init__(self, told: Iterable[dict[str, Any]], asking: Asking, docket: Docket, fleet: Fleet) -> None:
+        super().__init__(asking, docket, fleet)
+        self._told = deque(_each_once(told))
+        self._answers: dict[str, tuple[Draft, Answer]] = {}
+        self._results: dict[tuple[str, bool], Result] = {}
+
+    def hear(self, patience: float, asked: int) -> Iterator[Came]:
+        if not self._told:
+            yield from super().hear(patience, asked)
+            return
+        if patience and self._told[0]["asked"] > asked:
+            raise RunError(f"request {asked + 1} of the recorded run is not asked this time", FIX)
+        while self._told and self._told[0]["asked"] <= asked:
+            told = self._told.popleft()
+            yield self._answer_to(told["request"]) if "request" in told else self._result_of(told)
+
+    def _answer_to(self, request: str) -> tuple[Draft, Answer]:
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while request not in self._answers and time.monotonic() < deadline:
+            self._answers.update(
+                (draft.request.id, (draft, answer)) for draft, answer in self._asking.answers(PATIENCE_SECONDS)
+            )
+        if request not in self._answers:
+            raise RunError(f"request {request} of the recorded run is not asked this time", FIX)
+        return self._answers.pop(request)
+
+    def _result_of(self, told: dict[str, Any]) -> Result:
+        self._results.update(((one.candidate, one.kind is Kind.PROFILED), one) for one in self._fleet.finished(0.0))
+        name = told["candidate"], told["profile"]
+        if name not in self._results:
+            raise RunError(f"candidate {name[0][:LETTERS]} of the recorded run is not judged this time", FIX)
+        return self._results.pop(name)
+
+
+def _each_once(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """An answer that was heard again, since the run was left in that very moment, counts the second time."""
+    found: list[dict[str, Any]] = []
+    for one in told:
+        found = [other for other in found if "request" not in one or other.get("request") != one["request"]]
+        found.append(one)
+    return found
