@@ -13,7 +13,7 @@ from kernelwright.engine._docket import Docket
 from kernelwright.engine._optimize import preflight
 from kernelwright.engine._preflight import trials
 from kernelwright.engine._settings import Settings
-from kernelwright.fleet import Here, Job, Result
+from kernelwright.fleet import Here, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import PromptError, seed
 from kernelwright.prompts._fit import estimate
@@ -206,6 +206,26 @@ def test_a_model_that_can_read_hardly_anything_ends_the_run_with_a_sentence(tmp_
         with pytest.raises(PromptError, match="may have 50"):
             optimize(task, plan(), Means(store=store, proposer=Reader(50), fleet=Courts()))
         assert next(store.runs()).state is State.FAILED
+
+
+class FarOff(Courts):
+    """Judges the preflight's candidates as it should, and says where."""
+
+    def finished(self, timeout: float) -> list[Result]:
+        job = self._waiting.pop(0)
+        status = "STATEFUL" if "kept" in job.source else "WRONG_VALUE" if "new_zeros" in job.source else "CORRECT"
+        return [self._result(job, Kind.JUDGED, verdict={"status": status, "machine": {"cpu": "the far one"}})]
+
+
+def test_a_run_is_told_of_the_machine_that_judges_and_not_of_the_one_that_asks(tmp_path, task, monkeypatch):
+    machine = preflight(task, FarOff(), plan())
+    assert machine == {"cpu": "the far one"}
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: machine)
+    writer = Writer(climbing)
+    with Store(tmp_path / "runs.db") as store:
+        found = optimize(task, plan(1), Means(store=store, proposer=writer, fleet=Courts()))
+        assert store.run(found.run).machine == machine
+    assert "the far one" in writer.asked[0].prompt
 
 
 @pytest.mark.parametrize(("backend", "on_device"), [("cpp", False), ("triton", True), ("cuda", True)])

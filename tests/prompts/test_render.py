@@ -236,3 +236,11 @@ def test_a_device_is_described_by_what_was_measured_on_it():
         "products in bf16, measured": "700 TFLOP/s",
         "processors": "132",
     }
+
+
+def test_kernels_for_a_device_are_told_which_it_is_before_anything_was_measured():
+    machine = {"cpu": "AMD EPYC", "cores": 2, "gpu": "NVIDIA H200", "triton": "3.6.0"}
+    found = measured(machine, on_device=True)
+    assert (found.name, found.facts) == ("NVIDIA H200", {"triton": "3.6.0"})
+    assert measured(machine).name == "AMD EPYC"
+    assert measured({**machine, "gpu": "absent"}, on_device=True).name == "AMD EPYC"

@@ -116,13 +116,13 @@ class Means:
 def optimize(task: Task, plan: Plan, means: Means) -> Found:
     """Begins a run and plays it to its end. Nothing is asked of a model before the judge has shown that it works."""
     store, fleet = means.store, means.fleet
-    preflight(task, fleet, plan)
+    machine = preflight(task, fleet, plan)
     run = store.begin_run(
         task=task.hash,
         wire=task.to_wire(),
         settings=plan.to_json(),
         versions={"kernelwright": kernelwright.__version__, "python": platform.python_version()},
-        machine=judge.machine(),
+        machine=machine or judge.machine(),
     )
     return play(run, task, plan, means)
 
@@ -201,7 +201,7 @@ def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[st
     author = Author(
         task,
         plan.backend,
-        measured(run.machine),
+        measured(run.machine, on_device=backends.get(plan.backend).for_device),
         recall,
         known,
         evolve=evolve,
@@ -228,13 +228,18 @@ def family(store: Records, backend: str) -> Family:
 # Preflight
 
 
-def preflight(task: Task, fleet: Fleet, plan: Plan) -> None:
-    """Has candidates judged whose fate is known, where those of the run will be; raises if one is judged otherwise."""
+def preflight(task: Task, fleet: Fleet, plan: Plan) -> dict[str, Any]:
+    """Has candidates judged whose fate is known, where those of the run will be; raises if one is judged otherwise.
+
+    What the verdicts say of the machine.
+    """
+    machine: dict[str, Any] = {}
     known = {job.name: (job, trial) for trial in trials(task) for job in [_job(trial, plan)]}
     for job, _ in known.values():
         fleet.submit(job)
     for result in _all(fleet, len(known)):
-        _check(known[result.job][1], result)
+        machine = _checked(known[result.job][1], result).get("machine", {})
+    return machine
 
 
 def _job(trial: Trial, plan: Plan) -> Job:
@@ -259,7 +264,7 @@ def _all(fleet: Fleet, number: int) -> Iterable[Result]:
         yield from usable
 
 
-def _check(trial: Trial, result: Result) -> None:
+def _checked(trial: Trial, result: Result) -> dict[str, Any]:
     if result.kind is not Kind.JUDGED or result.verdict is None:
         raise RunError(f"preflight: {result.reason}", "mend the task or the machine; nothing was paid for yet")
     if result.verdict["status"] not in trial.expect:
@@ -269,3 +274,4 @@ def _check(trial: Trial, result: Result) -> None:
             f"preflight: {trial.name} should have been judged {wanted}, and was {said}",
             "the task cannot be searched with this judge; nothing was paid for yet",
         )
+    return result.verdict

@@ -8,11 +8,17 @@ from kernelwright.prompts._parts import Hardware
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def measured(machine: Mapping[str, Any], facts: Mapping[str, Any] | None = None) -> Hardware:
-    """From `machine` of a verdict and, where there is one, `facts` of a profile: what was measured comes first."""
+def measured(
+    machine: Mapping[str, Any], facts: Mapping[str, Any] | None = None, *, on_device: bool = False
+) -> Hardware:
+    """From `machine` of a verdict and, where there is one, `facts` of a profile: what was measured comes first.
+
+    `on_device`: kernels are for its GPU, if it has one, whether or not anything was measured there yet.
+    """
     facts = facts or {}
-    if "device" in facts:
-        return Hardware(str(facts["device"].get("name", machine.get("gpu"))), _of_device(facts["device"], machine))
+    if "device" in facts or (on_device and _shown(machine.get("gpu"))):
+        device = facts.get("device", {})
+        return Hardware(str(device.get("name", machine.get("gpu"))), _of_device(device, machine))
     return Hardware(str(machine.get("cpu", "unknown processor")), _of_processor(facts, machine))
 
 
