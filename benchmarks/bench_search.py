@@ -3,7 +3,8 @@
 Kernels are real and were judged by the real judge, once (tests/simulated/verdicts); the model is simulated, and
 docs/compare.md says how it answers.
 
-    python -m benchmarks.bench_search [FAMILY ...] [--ways map-elites,refine] [--seeds 10] [--evaluations 60] [--keep D]
+    python -m benchmarks.bench_search [FAMILY ...] [--ways map-elites,refine] [--seeds 10] [--evaluations 60]
+        [--first-seed 0] [--keep DIR]
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def main() -> None:
     with _folder(asked.keep) as folder:
         for name in asked.families or FAMILIES:
             for way in asked.ways.split(","):
-                courses += [_course(folder, name, way, seed, asked.evaluations) for seed in range(asked.seeds)]
+                seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
+                courses += [_course(folder, name, way, seed, asked.evaluations) for seed in seeds]
     _print(compare(courses, ("method", "without"), whole=True))
 
 
@@ -46,6 +48,7 @@ def _arguments() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(FAMILIES))
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0, help="For seeds that nobody has looked at yet.")
     parser.add_argument(
         "--ways", default=",".join(WAYS), help="Which, comma-separated; the first is held against the others."
     )
