@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -303,13 +304,14 @@ def test_a_giant_letter_is_named_and_can_be_answered_again(invoke: Invoke, store
     goes_on(invoke, resume_words(result))
 
 
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_interrupted_says_how_to_go_on(
-    invoke: Invoke, search, store: Path, monkeypatch: pytest.MonkeyPatch
+    by: signal.Signals, invoke: Invoke, search, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Interrupted(Court):
         def finished(self, timeout: float) -> Any:
             if len(self.heard) == 1:
-                raise KeyboardInterrupt
+                signal.raise_signal(by)
             return super().finished(timeout)
 
     with TestEndpoint(*(answer(200, completion(text)) for text in answers(1.2, 1.5))) as endpoint:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +23,8 @@ from kernelwright.store import StoreError
 def resumable(voice: Voice, *, model: str, base_url: str | None, fleet: str, store: Path) -> Iterator[None]:
     """Says how to go on, where a run had begun."""
     try:
-        yield
+        with _told_to_end():
+            yield
     except (RunError, ProposerError, FleetError, StoreError) as error:
         if not voice.run:
             raise
@@ -35,6 +38,23 @@ def resumable(voice: Voice, *, model: str, base_url: str | None, fleet: str, sto
         again = resume_command(voice.run, model=model, base_url=base_url, fleet=fleet, store=store)
         voice.interrupted(again)
         raise typer.Exit(CANNOT_JUDGE) from error
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """SIGTERM, by which schedulers and services end a program, is an interruption like any other."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only there can signals be taken
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def resume_command(run: str, *, model: str, base_url: str | None, fleet: str, store: Path) -> str:
