@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from kernelwright import native
 from kernelwright.judge import Judge, Limits, Status, Verdict
 from kernelwright.judge._channel import Message
 from kernelwright.judge._check import FRESH_PROCESSES
@@ -16,7 +17,7 @@ from kernelwright.judge._reference import too_large
 from kernelwright.judge._status import Rejection
 from kernelwright.judge.device._kernels import Work, judge_work
 from kernelwright.judge.device._place import Place, Workshop, referee_cage
-from kernelwright.judge.device._prepared import Drawn
+from kernelwright.judge.device._prepared import Drawn, _slot_bytes
 from kernelwright.judge.device._timing import FEW_ROUNDS, MANY_ROUNDS, _plan
 from kernelwright.judge.worker import _gauge
 from kernelwright.judge.worker._device import Host
@@ -293,6 +294,12 @@ def test_the_policy_holds_on_a_device(policy: str, kernels: dict[str, float], ac
 
 
 # *** plans and places ***
+
+
+@pytest.mark.parametrize(("memory", "slots"), [(None, 2 << 30), (8 << 30, 2 << 30), (128 << 30, 8 << 30)])
+def test_a_large_device_has_room_for_more_inputs(memory, slots, monkeypatch) -> None:
+    monkeypatch.setattr(native, "gpu", lambda: memory and native.Gpu("made up", (9, 0), memory))
+    assert _slot_bytes() == slots
 
 
 def test_short_calls_are_made_many_to_a_go() -> None:

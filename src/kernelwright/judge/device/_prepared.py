@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from kernelwright import native
 from kernelwright.judge._channel import Message
 from kernelwright.judge._expected import Form
 from kernelwright.judge._memory import Leaf
@@ -23,6 +24,8 @@ from kernelwright.tasks import Case, Task, TaskError
 ALIGN, EDGE = 512, 256
 MOST_SHIFT = 64
 SLOT_BYTES, FEWEST_SLOTS, MOST_SLOTS = 2 << 30, 2, 64
+# Of a large device inputs may take this share: the more of them, the more calls a go and the steadier a time.
+SLOT_SHARE = 1 / 16
 # Workers opened before there is a candidate for them: to be checked, to be muted, and three to be timed.
 AHEAD = 5
 
@@ -287,7 +290,7 @@ class DevicePrepared(Prepared):
         """Slots that these inputs fit; larger ones are made where they do not."""
         if self.slots is None or self.slots.slot_bytes < inputs.room:
             size = inputs.room + -inputs.room % ALIGN
-            number = max(FEWEST_SLOTS, min(MOST_SLOTS, SLOT_BYTES // size))
+            number = max(FEWEST_SLOTS, min(MOST_SLOTS, _slot_bytes() // size))
             with self._blame(self.worker):
                 self.worker.say({"op": "slots", "nbytes": size * (number + 1)})
                 answer, fds = self._answer_fds()
@@ -382,3 +385,8 @@ class DevicePrepared(Prepared):
         if self.slots is not None:
             os.close(self.slots.fd)
             self.slots = None
+
+
+def _slot_bytes() -> int:
+    device = native.gpu()
+    return max(SLOT_BYTES, int(device.memory_bytes * SLOT_SHARE)) if device else SLOT_BYTES
