@@ -9,7 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.engine import Budget, Means, Plan, Recorded, archive_of, optimize, recorded_replies, replay
+from kernelwright.engine import (
+    Budget,
+    Means,
+    Plan,
+    Recorded,
+    RunError,
+    archive_of,
+    optimize,
+    recorded_replies,
+    replay,
+)
+from kernelwright.engine._docket import Docket
+from kernelwright.engine._listening import Rehearsed, _each_once
+from kernelwright.engine._settings import Settings
 from kernelwright.fleet import Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.propose import Reply, Request
@@ -89,3 +102,27 @@ def test_a_kernel_that_was_not_judged_then_is_refused_now(recorded: Path, task: 
     (result,) = fleet.finished(0.0)
     assert result.kind is Kind.REFUSED
     assert "was not judged in the recorded run" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"asked": 3, "request": "3"}, "request 3 of the recorded run is not asked"),
+        (
+            {"asked": 2, "candidate": "f" * 64, "profile": False},
+            "candidate ffffffffff of the recorded run is not judged",
+        ),
+    ],
+)
+def test_a_replay_that_takes_another_course_says_where(told, sentence, task: Task) -> None:
+    """And does not wait for ever for what will not come."""
+    settings = Settings(backend="cpp", budget=Budget(evaluations=1))
+    docket = Docket(Courts(), task, settings)
+    with pytest.raises(RunError, match=sentence):
+        list(Rehearsed([told], [], docket, Courts()).hear(0.05, asked=2))
+
+
+def test_an_answer_that_was_heard_twice_counts_the_second_time() -> None:
+    """The run was left right after the first."""
+    told = [{"asked": 1, "request": "1"}, {"asked": 2, "request": "2"}, {"asked": 2, "request": "1"}]
+    assert [(one["request"], one["asked"]) for one in _each_once(told)] == [("2", 2), ("1", 2)]

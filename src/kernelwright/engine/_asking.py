@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ class Asking:
         self._pool: ThreadPoolExecutor | None = None
         self._inbox: queue.SimpleQueue[tuple[Request, Answer]] = queue.SimpleQueue()
         self._under_way: dict[str, Draft] = {}
+        self._early: dict[str, Answer] = {}
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -70,6 +72,10 @@ class Asking:
 
     def answers(self, patience: float) -> Iterator[tuple[Draft, Answer]]:
         """Those that have come; waits so many seconds for the first."""
+        while self._early:
+            name, answer = self._early.popitem()
+            yield self._under_way.pop(name), answer
+            patience = 0.0
         try:
             while True:
                 request, answer = self._inbox.get(timeout=patience)
@@ -77,6 +83,17 @@ class Asking:
                 patience = 0.0
         except queue.Empty:
             return
+
+    def answer_to(self, request: str, patience: float) -> tuple[Draft, Answer] | None:
+        """The answer to this request; others that come meanwhile are still under way. None if it does not come."""
+        deadline = time.monotonic() + patience
+        while request not in self._early:
+            try:
+                asked, answer = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                return None
+            self._early[asked.id] = answer
+        return self._under_way.pop(request), self._early.pop(request)
 
 
 def _noted(run: str, draft: Draft) -> Asked:

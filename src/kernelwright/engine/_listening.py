@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kernelwright.engine._asking import Answer, Asking
@@ -15,7 +14,7 @@ from kernelwright.fleet import Fleet, Kind, Result
 
 # An event in the store: who came back, and after how many requests. Nothing else of a run is left to chance.
 CAME = "came"
-ANSWER_SECONDS, PATIENCE_SECONDS = 30.0, 0.05
+ANSWER_SECONDS = 30.0
 LETTERS = 10
 FIX = "it was recorded by another version: its report and its kernels are still in the store"
 
@@ -39,10 +38,9 @@ class Listening:
 class Rehearsed(Listening):
     """As it happened: the same answers and verdicts, each in its turn and after as many requests as then."""
 
-    def __init__(self, told: Iterable[dict[str, Any]], asking: Asking, docket: Docket, fleet: Fleet) -> None:
+    def __init__(self, told: Sequence[dict[str, Any]], asking: Asking, docket: Docket, fleet: Fleet) -> None:
         super().__init__(asking, docket, fleet)
         self._told = deque(_each_once(told))
-        self._answers: dict[str, tuple[Draft, Answer]] = {}
         self._results: dict[tuple[str, bool], Result] = {}
 
     def hear(self, patience: float, asked: int) -> Iterator[Came]:
@@ -56,14 +54,10 @@ class Rehearsed(Listening):
             yield self._answer_to(told["request"]) if "request" in told else self._result_of(told)
 
     def _answer_to(self, request: str) -> tuple[Draft, Answer]:
-        deadline = time.monotonic() + ANSWER_SECONDS
-        while request not in self._answers and time.monotonic() < deadline:
-            self._answers.update(
-                (draft.request.id, (draft, answer)) for draft, answer in self._asking.answers(PATIENCE_SECONDS)
-            )
-        if request not in self._answers:
+        found = self._asking.answer_to(request, ANSWER_SECONDS)
+        if found is None:
             raise RunError(f"request {request} of the recorded run is not asked this time", FIX)
-        return self._answers.pop(request)
+        return found
 
     def _result_of(self, told: dict[str, Any]) -> Result:
         self._results.update(((one.candidate, one.kind is Kind.PROFILED), one) for one in self._fleet.finished(0.0))
@@ -73,10 +67,7 @@ class Rehearsed(Listening):
         return self._results.pop(name)
 
 
-def _each_once(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _each_once(told: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """An answer that was heard again, since the run was left in that very moment, counts the second time."""
-    found: list[dict[str, Any]] = []
-    for one in told:
-        found = [other for other in found if "request" not in one or other.get("request") != one["request"]]
-        found.append(one)
-    return found
+    last = {one["request"]: place for place, one in enumerate(told) if "request" in one}
+    return [one for place, one in enumerate(told) if last.get(one.get("request", ""), place) == place]
