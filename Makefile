@@ -6,10 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family clean
+.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
+
+# Recorded searches once more, with no model: every choice is made again, and comes to the same end.
+demo-replay: $(STAMP)
+	@for store in examples/replays/*.db; do $(BIN)/kernelwright replay 2026 --store $$store || exit 1; done
 
 test: lint
 	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local"
