@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kernelwright.engine._asking import reply_of
 from kernelwright.fleet import Job, Kind, Result
 from kernelwright.propose import Reply
 from kernelwright.propose._mailbox import END
@@ -119,15 +120,4 @@ class Recorded:
 
 def replies(records: Records, run: str) -> dict[str, Reply]:
     """By request, as a replay wants them."""
-    return {
-        kept.request: Reply(
-            text=kept.text,
-            model=kept.model,
-            tokens_in=kept.tokens_in,
-            tokens_out=kept.tokens_out,
-            dollars=kept.dollars,
-            seconds=kept.seconds,
-            finish=kept.finish,
-        )
-        for kept in records.replies(run)
-    }
+    return {kept.request: reply_of(kept) for kept in records.replies(run)}

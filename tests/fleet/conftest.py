@@ -27,6 +27,7 @@ class Puppet:
     gate: threading.Event
     ahead: list[str]
     on_device: bool
+    sent_to_device: list[bool]
 
     def __init__(self, *, limits: Any, baselines: tuple[str, ...], reveal_seeds: bool = False) -> None:
         self.limits, self.baselines, self.closed = limits, baselines, False
@@ -36,6 +37,7 @@ class Puppet:
     def judge(self, task: Task, source: str, *, timed: bool, backend: str | None, on_device: bool) -> Verdict:
         assert not self.closed
         self.heard.append(source)
+        self.sent_to_device.append(on_device)
         if source == "gate":
             assert self.gate.wait(30)
         misfortunes: dict[str, Exception] = {
@@ -99,6 +101,7 @@ def puppet() -> type[Puppet]:
         "gate": threading.Event(),
         "ahead": [],
         "on_device": False,
+        "sent_to_device": [],
     }
     return type("Puppet", (Puppet,), blank)
 

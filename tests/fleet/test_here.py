@@ -156,3 +156,12 @@ def test_the_last_measurement_has_a_judge_of_its_own_who_tells_his_seeds(
     here.submit(job("a", final=True))
     _all(here)
     assert [judge.reveal_seeds for judge in puppet.made] == [False, True]
+
+
+def test_the_judge_is_told_which_jobs_are_for_the_device(
+    here: Here, job: Callable[..., Job], puppet: type[Puppet]
+) -> None:
+    for one in (job("a"), job("b", on_device=True)):
+        here.submit(one)
+    _all(here)
+    assert puppet.sent_to_device == [False, True]

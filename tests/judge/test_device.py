@@ -296,6 +296,19 @@ def test_the_policy_holds_on_a_device(policy: str, kernels: dict[str, float], ac
 # *** plans and places ***
 
 
+@pytest.mark.parametrize(
+    ("kind", "backend", "ready"), [("cuda", "triton", ["triton"]), ("cuda", "cuda", []), ("host", "triton", [])]
+)
+def test_triton_is_imported_once_for_all_workers_where_it_will_be_used(
+    kind, backend, ready, monkeypatch, judge
+) -> None:
+    had: list[str] = []
+    monkeypatch.setattr(judge.template, "have", had.append)
+    workshop = Workshop(judge.template, Place(kind, None), judge.limits, referee_cage(on_gpu=False))
+    workshop.expect(backend)
+    assert had == ready
+
+
 @pytest.mark.parametrize(("memory", "slots"), [(None, 2 << 30), (8 << 30, 2 << 30), (128 << 30, 8 << 30)])
 def test_a_large_device_has_room_for_more_inputs(memory, slots, monkeypatch) -> None:
     monkeypatch.setattr(native, "gpu", lambda: memory and native.Gpu("made up", (9, 0), memory))

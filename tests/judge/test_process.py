@@ -48,6 +48,21 @@ def test_a_worker_that_is_forked_before_torch_is_imported_works_like_any_other()
         template.close()
 
 
+def test_what_the_template_has_imported_its_workers_have_too(small_judge: Judge, start) -> None:
+    """And one that cannot be imported harms nobody."""
+    small_judge.template.drop_spares()
+    for module in ("colorsys", "no_such_module"):
+        small_judge.template.have(module)
+    start("""
+import sys
+import torch
+assert "colorsys" in sys.modules
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return x
+""")
+
+
 @pytest.fixture
 def prepared(small_judge: Judge, relu_task: Task) -> Prepared:
     return small_judge.prepare(relu_task)

@@ -71,8 +71,8 @@ def serve(channel: Channel, mains: dict[str, Main]) -> None:
 
 
 def _import(module: str) -> None:
-    """Once here is cheaper than in every worker. Whoever needs it where it is missing will say so itself."""
-    with contextlib.suppress(ImportError):
+    """Once here is cheaper than in every worker. Whoever needs it where it is missing or broken will say so itself."""
+    with contextlib.suppress(Exception):
         importlib.import_module(module)
     gc.freeze()
 
