@@ -1,7 +1,9 @@
 """Judging on a device, with host memory in the device's role: everything but the GPU itself."""
 
+import socket
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import torch
 
 from kernelwright import native
 from kernelwright.judge import Judge, Limits, Status, Verdict
-from kernelwright.judge._channel import Message
+from kernelwright.judge._channel import Channel, Message
 from kernelwright.judge._check import FRESH_PROCESSES
 from kernelwright.judge._compare import Yardstick
 from kernelwright.judge._process import Worker
@@ -22,6 +24,7 @@ from kernelwright.judge.device._timing import FEW_ROUNDS, MANY_ROUNDS, _plan
 from kernelwright.judge.worker import _gauge
 from kernelwright.judge.worker._device import Host
 from kernelwright.judge.worker._gauge import Gauge
+from kernelwright.judge.worker._referee import Referee, Sentence
 from kernelwright.tasks import load_task
 from tests.judge.texts import RELU, TASKS, forward, relu
 
@@ -257,6 +260,33 @@ def test_an_ill_conditioned_element_gets_the_room_it_needs(monkeypatch: pytest.M
     gauge.grow(moves, there)
     assert gauge.forgives(result, moves, 2.0, budget)
     assert not gauge.forgives(result, moves, 1.0, budget)
+
+
+@pytest.mark.parametrize(("off", "excused", "looks"), [(5e-5, True, 1), (1e-4, True, 2), (5e-4, False, 3)])
+def test_an_excuse_is_looked_for_until_it_is_found(off, excused, looks, monkeypatch) -> None:
+    """Every look finds the element farther away."""
+    here, there = socket.socketpair()
+    with here, there:
+        referee = Referee(Channel(here))
+    referee.device = Host()
+    right = torch.randn(2 * _gauge.BLOCK, dtype=torch.float64) + 3
+    gauge, seen = Gauge.of(right, right.float()), []
+
+    def look(arguments: list[torch.Tensor]) -> tuple[SimpleNamespace, str]:
+        seen.append(arguments)
+        moved = right.clone()
+        moved[5000] += 6e-5 * len(seen)
+        return SimpleNamespace(leaves=[moved]), "double"
+
+    monkeypatch.setattr(referee, "_in_double", look)
+    monkeypatch.setattr(referee, "_arguments_of", lambda message: [])
+    result = right.float()
+    result[5000] += off
+    asked = (result, Sentence([gauge], {}), gauge.budget(1, "strict"), 0, {"key": {"seed": 1}, "reduction": 1})
+    assert referee._excused(*asked) == excused
+    assert len(seen) == looks
+    assert referee._excused(*asked) == excused
+    assert len(seen) == (3 if looks == 3 else looks + 1)  # all three looks are remembered
 
 
 def test_equal_elements_may_be_chosen_otherwise() -> None:

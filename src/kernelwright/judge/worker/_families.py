@@ -84,7 +84,7 @@ def _mixed(x: torch.Tensor) -> torch.Tensor | None:
         return None
     rows = x.shape[0]
     noise = torch.rand(rows, dtype=torch.float64, device=x.device)
-    scale = torch.logspace(-2, 1.5, rows, dtype=torch.float64, device=x.device) * (0.5 + noise)
+    scale = torch.logspace(-2, 2, rows, dtype=torch.float64, device=x.device) * (0.5 + noise)
     wide = _wide(x)
     return wide.mul_(scale.to(wide.dtype).view(-1, *[1] * (x.dim() - 1))).to(x.dtype)
 

@@ -11,6 +11,7 @@ import math
 import random
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ class Referee(OnDevice, Reference):
         self._inapplicable: set[str] = set()
         self._shared: Block | None = None
         self._scratch: torch.Tensor | None = None
-        self._sways: tuple[str, list[torch.Tensor]] | None = None
+        self._swayed: tuple[str, list[torch.Tensor]] | None = None
 
     def _answer(self, message: Message, fds: list[int]) -> None:
         super()._answer(message, fds)
@@ -122,7 +123,7 @@ class Referee(OnDevice, Reference):
     def do_redraw(self, message: Message) -> Message:
         self._sentences.clear()
         self._known.clear()
-        self._sways = None
+        self._swayed = None
         return super().do_redraw(message)
 
     # Slots
@@ -350,25 +351,30 @@ class Referee(OnDevice, Reference):
         if gauge.used(result, budget) >= HOPELESS:
             return False
         try:
-            moves = self._sway(message, sentence.gauges)[index]
-            return gauge.forgives(result, moves, math.sqrt(message["reduction"]), budget)
+            times = math.sqrt(message["reduction"])
+            sways = self._sways(message, sentence.gauges)
+            return any(gauge.forgives(result, moves[index], times, budget) for moves in sways)
         except torch.OutOfMemoryError:
             return False  # so large a result is judged without that mercy
 
-    def _sway(self, message: Message, gauges: list[Gauge]) -> list[torch.Tensor]:
-        """How far every element of each output moves when every input moves by a rounding error."""
+    def _sways(self, message: Message, gauges: list[Gauge]) -> Iterator[list[torch.Tensor]]:
+        """How far every element of each output moves when every input moves by a rounding error, as it gets known.
+
+        It only grows from one to the next, so what an earlier one excuses the last would excuse too.
+        """
         name = _name(message["key"])
-        if self._sways is not None and self._sways[0] == name:
-            return self._sways[1]
-        self._sways = None
+        if self._swayed is not None and self._swayed[0] == name:
+            yield self._swayed[1]
+            return
+        self._swayed = None
         moves = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
         for _ in range(SWAYS):
             there, _ = self._in_double(_moved(self._arguments_of(message)))
             for move, gauge, leaf in zip(moves, gauges, there.leaves, strict=True):
                 gauge.grow(move, leaf)
+            yield moves
         if sum(move.nbytes for move in moves) < self._room() / 4:
-            self._sways = (name, moves)
-        return moves
+            self._swayed = (name, moves)
 
     def _strayed(self, message: Message) -> bool:
         """Whether anything stands, behind a guarded result, that was not there when it was allocated."""
