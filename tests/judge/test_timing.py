@@ -1,5 +1,7 @@
 """Samples in, a speedup with an honest interval out. Nothing here runs a kernel."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,9 +13,12 @@ from kernelwright.judge._timing import (
     CANDIDATE,
     FEWEST_ROUNDS,
     MOST_ROUNDS,
+    MOST_WATCHED,
     QUICK_ROUNDS,
+    TRIAL_BLOCKS,
     CaseTiming,
     Stopped,
+    Timer,
     _rounds,
     speedup,
 )
@@ -184,3 +189,16 @@ def test_the_interval_holds_the_truth_nine_times_in_ten(ratio, sigma):
     rng = np.random.default_rng(2024)
     found = [speedup([noisy(rng, ratio, sigma)], "eager") for _ in range(200)]
     assert sum(one.low <= ratio <= one.high for one in found) >= 180
+
+
+@pytest.mark.parametrize("families", [[], ["large"], ["large", "small", "spikes", "below", "ends", "mixed", "heavy"]])
+def test_every_trial_is_made_between_timed_rounds_and_first_of_all_one_like_those_timed(families):
+    case = object()
+    trials = [SimpleNamespace(case=case, family=family) for family in ("given", "given", *families)]
+    timer = Timer(SimpleNamespace(trials=trials), checker=None, start=None, baselines={})
+    hands = timer._dealt(case)
+    assert len(hands) == TRIAL_BLOCKS
+    assert set(hands) <= set(range(BLOCKS))
+    made = [trial for hand in hands.values() for trial in hand]
+    assert {trial.family for trial in made} == {"given", *families}
+    assert all(hand[0].family == "given" and len(hand) >= MOST_WATCHED for hand in hands.values())

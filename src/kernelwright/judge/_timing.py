@@ -39,7 +39,10 @@ FULLY_VERIFIED = 1 / 6
 CALL_SECONDS = 120.0
 STILL_SECONDS, SLICE_SECONDS = 2e-4, 2e-5
 MOST_CHARGED_LATE = 1
-WATCHED_BLOCKS, MOST_WATCHED_CALLS, WATCH_SECONDS = 3, 3, 0.01
+# In so many blocks trials are made between the rounds: all of them if they are short, else so many a block. In the
+# first of them it is watched whose code runs, which makes a call several times as long.
+TRIAL_BLOCKS, FEWEST_TRIALS, TRIAL_SECONDS = 3, 3, 0.05
+MOST_WATCHED, WATCH_SECONDS = 3, 0.01
 PATIENCE_SECONDS, NAP_SECONDS = 1.0, 2e-3
 RESAMPLES = 1000
 # Within so many standard deviations lie 95 % of a normal distribution.
@@ -163,7 +166,7 @@ class Timer:
         rounds, used = 0, 0
         pings: list[float] = []
         looked_at = self._random.randrange(BLOCKS)
-        watched = self._random.sample(range(BLOCKS), WATCHED_BLOCKS)
+        dealt = self._dealt(case)
         for number in range(BLOCKS):
             contestant = self._start()
             self.contestants += 1
@@ -173,7 +176,7 @@ class Timer:
                     mine = min(self.warm(contestant, trial))
                     rounds = rounds or _rounds(mine, [self.warm_baseline(b, trial) for b in self._baselines.values()])
                     block = _Block(self, contestant, trial, timing, pings, observer)
-                    timing.blocks.append(block.run(case, rounds, used, watched=number in watched))
+                    timing.blocks.append(block.run(case, rounds, used, dealt.get(number, [])))
                 used += rounds
                 if number == looked_at:
                     contestant.worker.thaw()
@@ -184,6 +187,18 @@ class Timer:
                 contestant.close()
         timing.overhead = float(np.median(pings))
         return timing
+
+    def _dealt(self, case: Case) -> dict[int, list[Trial]]:
+        """All trials of a case, dealt out to a few of the blocks; each of these begins with one like those timed."""
+        trials = self.trials(case)
+        given = [trial for trial in trials if trial.family == "given"]
+        others = [trial for trial in trials if trial.family != "given"]
+        self._random.shuffle(others)
+        dealt = {}
+        for place, block in enumerate(self._random.sample(range(BLOCKS), TRIAL_BLOCKS)):
+            hand = [self._random.choice(given), *others[place::TRIAL_BLOCKS]]
+            dealt[block] = hand + self._random.choices(trials, k=max(0, MOST_WATCHED - len(hand)))
+        return dealt
 
     def _thaw(self, contestant: Contestant) -> None:
         for worker in self._baselines.values():
@@ -255,13 +270,13 @@ class _Block:
         self._stopped = Stopped(contestant.worker)
         self._workers: dict[str, Worker] = {**timer.baselines, CANDIDATE: contestant.worker}
 
-    def run(self, case: Case, rounds: int, used: int, *, watched: bool) -> dict[str, list[float]]:
+    def run(self, case: Case, rounds: int, used: int, trials: list[Trial]) -> dict[str, list[float]]:
         samples: dict[str, list[float]] = {name: [] for name in self._workers}
         fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
-        watched_before = self._random.randrange(rounds) if watched else None
+        trials_before = self._random.randrange(rounds)
         for index in range(rounds):
-            if index == watched_before:
-                self._watch()
+            if index == trials_before:
+                self._make(trials)
             order = list(self._workers)
             self._round(
                 self._contents(case, used + index),
@@ -287,23 +302,24 @@ class _Block:
         looks = {name: self._turn(name, samples, fully) for name in order}
         self._verify(looks, inputs, fully)
 
-    def _watch(self) -> None:
-        """Calls between the rounds, not timed but watched and checked, on trials of every family.
+    def _make(self, trials: list[Trial]) -> None:
+        """Calls between the rounds, not timed but checked, and some of them watched.
 
         The process cannot tell them from timed calls: whoever works here, and how well, does so there too.
         """
         start = time.monotonic()
-        for slot in range(MOST_WATCHED_CALLS):
-            trial = self._random.choice(self._timer.trials(self._trial.case))
-            placed = self._timer.prepared.room(trial.inputs).place(trial.inputs, slot % SLOTS)
+        for number, trial in enumerate(trials):
+            spent = time.monotonic() - start
+            if number >= FEWEST_TRIALS and spent > TRIAL_SECONDS:
+                return
+            placed = self._timer.prepared.room(trial.inputs).place(trial.inputs, number % SLOTS)
             self._seat(CANDIDATE, placed)
             self._timer.prepared.room(trial.inputs).fill(placed)
-            answer = self._observer.watch(self._contestant)
+            watched = number < MOST_WATCHED and spent <= WATCH_SECONDS
+            answer = self._observer.watch(self._contestant) if watched else self._contestant.go()
             self._stopped.begin()
             self._timer.judge_answer(self._contestant, trial, answer)
             self._contestant.check_mappings()
-            if time.monotonic() - start > WATCH_SECONDS:
-                return
 
     def _seat(self, name: str, placed: Placed) -> None:
         """Lays the inputs before a worker and stops it."""
