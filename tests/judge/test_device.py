@@ -286,7 +286,20 @@ def test_an_excuse_is_looked_for_until_it_is_found(off, excused, looks, monkeypa
     assert referee._excused(*asked) == excused
     assert len(seen) == looks
     assert referee._excused(*asked) == excused
-    assert len(seen) == (3 if looks == 3 else looks + 1)  # all three looks are remembered
+    assert len(seen) == looks  # they are remembered
+
+
+def test_who_is_wrong_on_wild_inputs_once_it_is_timed_is_found(hear: Hear) -> None:
+    """After so many calls on tame inputs it takes itself to be timed."""
+    verdict = hear(
+        relu(
+            "static int tame; static bool wild;"
+            "if (i == 0) { wild = false; for (int64_t k = 0; k < n; k++) wild |= x[k] > 20; tame += !wild; }"
+            "y[i] = x[i] > 0 && !(wild && tame > 8) ? x[i] : 0;"
+        )
+    )
+    assert verdict.status in (Status.WRONG_VALUE, Status.STATEFUL, Status.NONDETERMINISTIC)
+    assert verdict.stage == "time"
 
 
 def test_equal_elements_may_be_chosen_otherwise() -> None:

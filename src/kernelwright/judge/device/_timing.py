@@ -37,7 +37,9 @@ GO_SECONDS, LONGEST_GO_SECONDS, MOST_CALLS = 4e-3, 0.1, 32
 # Calls that are long by themselves are measured well in fewer rounds; none is shorter than a launch.
 LONG_SECONDS, LEAST_SECONDS = 1e-3, 2e-6
 FEW_ROUNDS, MANY_ROUNDS = 6, 10
-FULLY_VERIFIED = 1 / 4
+FULLY_VERIFIED = 1 / 6
+# Between the rounds a block makes its share of the trials: all of them if they are short, else one go of them.
+TRIAL_SECONDS = 0.05
 # How much less than recorded a timed call may take: clocks differ from moment to moment.
 SAME_SHARE, SAME_SECONDS = 0.6, 2e-5
 EAGER = "eager"
@@ -68,9 +70,11 @@ class DeviceTimer:
         """`busy`: for how long its kernels ran in a call when they were recorded."""
         timing = CaseTiming(case.name, case.weight)
         trial: Any = next(t for t in self.prepared.trials if t.case is case and t.family == "given")
+        others: list[Any] = [t for t in self.prepared.trials if t.case is case and t.family != "given"]
+        random.SystemRandom().shuffle(others)
         pings: list[float] = []
         calls = rounds = 0
-        for _ in range(BLOCKS):
+        for number in range(BLOCKS):
             contestant = self._start()
             contestant.stage_name = "time"
             try:
@@ -80,7 +84,8 @@ class DeviceTimer:
                     if not calls:
                         calls, rounds = _plan(busy, [busy + t - mine for t in theirs], self._slots(trial))
                     contestant.seal()
-                    timing.blocks.append(_Block(self, contestant, trial, calls, pings, timing).run(rounds))
+                    block = _Block(self, contestant, trial, calls, pings, timing)
+                    timing.blocks.append(block.run(rounds, others[number::BLOCKS]))
             finally:
                 contestant.close()
         self.health.append(_health.look())
@@ -162,15 +167,51 @@ class _Block:
         self._random = random.SystemRandom()
         self._budgets = self._prepared.loosened(trial)
 
-    def run(self, rounds: int) -> dict[str, list[float]]:
+    def run(self, rounds: int, trials: list[DeviceTrial]) -> dict[str, list[float]]:
         """The first round is not counted: in it, results lie in memory that has yet to be handed over."""
         samples: dict[str, list[float]] = {name: [] for name in (*self._timer.baselines, CANDIDATE)}
         self._round(list(samples), {name: [] for name in samples}, fully=False)
         fully = set(self._random.sample(range(rounds), max(1, round(rounds * FULLY_VERIFIED))))
+        trials_before = self._random.randrange(rounds)
         for index in range(rounds):
+            if index == trials_before:
+                self._make(trials)
             order = list(samples)
             self._round(order if index % 2 else order[::-1], samples, index in fully)
         return samples
+
+    def _make(self, trials: list[DeviceTrial]) -> None:
+        """Calls that are not timed but checked: as many a go as in a timed one, so that they look the same."""
+        start = time.monotonic()
+        for first in range(0, len(trials), self._calls):
+            if first and time.monotonic() - start > TRIAL_SECONDS:
+                return
+            self._go_on(trials[first : first + self._calls])
+
+    def _go_on(self, trials: list[DeviceTrial]) -> None:
+        drawn = [trials[index % len(trials)].inputs for index in range(self._calls)]
+        calls = self._prepared.lay(drawn, first=self._random.randrange(1 << 16))
+        self._stage(calls)
+        self._prepared.fill(calls)
+        self._prepared.flush()
+        results = self._contestant.results(self._contestant.go(), self._calls, self._trial.expected)
+        self._contestant.show_blocks(results)
+        self._freeze()
+        self._contestant.check_alone()
+        try:
+            for index, trial in enumerate(trials):
+                self._timer.checker.judge_result(self._contestant, trial, results[index], index=index)
+        except Wrong as wrong:
+            raise self._timer.checker.diagnose(self._contestant, wrong) from wrong
+
+    def _stage(self, calls: list[Message]) -> None:
+        """Tells the candidate where inputs will lie, and stops it."""
+        self._contestant.stage_calls(calls)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        with self._contestant.judged():
+            self._contestant.worker.freeze()
 
     def _round(self, order: list[str], samples: dict[str, list[float]], fully: bool) -> None:
         """Everyone is told where inputs will lie and is stopped; inputs are drawn; then all take turns."""
@@ -179,9 +220,7 @@ class _Block:
         for runner in self._timer.baselines.values():
             runner.stage(calls)
             runner.worker.freeze()
-        self._contestant.stage_calls(calls)
-        with self._contestant.judged():
-            self._contestant.worker.freeze()
+        self._stage(calls)
         self._prepared.fill(calls)
         look = {"op": "glance", "at": self._random.randrange(self._calls), "seed": self._random.getrandbits(60)}
         results: list[Answer] = []
@@ -208,8 +247,7 @@ class _Block:
             begun = time.perf_counter()
             self._glance(look, self._contestant.name, results[look["at"]].leaves)
             samples[CANDIDATE].append((answer.seconds + time.perf_counter() - begun) / self._calls)
-        with self._contestant.judged():
-            self._contestant.worker.freeze()
+        self._freeze()
         return results
 
     def _glance(self, look: Message, whose: str, leaves: list[Any]) -> None:

@@ -47,6 +47,8 @@ from kernelwright.tasks import Case
 KEPT_SHARE = 0.1
 # Memory that is kept for reuse is given back when less than this share of all is free; never between timed calls.
 FREE_SHARE = 0.12
+# Where so much of it is free, what takes long to find out is kept however large it is.
+SPACIOUS_SHARE = 0.3
 QUICK = frozenset({"open", "go", "ping", "stage", "glance", "agree", "flush", "block", "attach", "show"})
 GLANCES = 4096
 COPIES = 10
@@ -78,6 +80,19 @@ class Known:
     facts: list[Facts]
 
 
+@dataclass
+class Swayed:
+    """How far the elements of each output move, after so many looks."""
+
+    name: str
+    moves: list[torch.Tensor]
+    looks: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        return sum(move.nbytes for move in self.moves)
+
+
 class Referee(OnDevice, Reference):
     """A reference that also judges."""
 
@@ -90,7 +105,7 @@ class Referee(OnDevice, Reference):
         self._inapplicable: set[str] = set()
         self._shared: Block | None = None
         self._scratch: torch.Tensor | None = None
-        self._swayed: tuple[str, list[torch.Tensor]] | None = None
+        self._swayed: Swayed | None = None
 
     def _answer(self, message: Message, fds: list[int]) -> None:
         super()._answer(message, fds)
@@ -355,7 +370,11 @@ class Referee(OnDevice, Reference):
             sways = self._sways(message, sentence.gauges)
             return any(gauge.forgives(result, moves[index], times, budget) for moves in sways)
         except torch.OutOfMemoryError:
+            self._swayed = None
             return False  # so large a result is judged without that mercy
+        finally:
+            if not self._keep_sways():
+                self._swayed = None
 
     def _sways(self, message: Message, gauges: list[Gauge]) -> Iterator[list[torch.Tensor]]:
         """How far every element of each output moves when every input moves by a rounding error, as it gets known.
@@ -363,18 +382,24 @@ class Referee(OnDevice, Reference):
         It only grows from one to the next, so what an earlier one excuses the last would excuse too.
         """
         name = _name(message["key"])
-        if self._swayed is not None and self._swayed[0] == name:
-            yield self._swayed[1]
-            return
-        self._swayed = None
-        moves = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
-        for _ in range(SWAYS):
+        if self._swayed is None or self._swayed.name != name:
+            self._swayed = None
+            zeros = [torch.zeros(gauge.right.numel(), device=self.device.name) for gauge in gauges]
+            self._swayed = Swayed(name, zeros)
+        known = self._swayed
+        if known.looks:
+            yield known.moves
+        while known.looks < SWAYS:
             there, _ = self._in_double(_moved(self._arguments_of(message)))
-            for move, gauge, leaf in zip(moves, gauges, there.leaves, strict=True):
+            for move, gauge, leaf in zip(known.moves, gauges, there.leaves, strict=True):
                 gauge.grow(move, leaf)
-            yield moves
-        if sum(move.nbytes for move in moves) < self._room() / 4:
-            self._swayed = (name, moves)
+            known.looks += 1
+            yield known.moves
+
+    def _keep_sways(self) -> bool:
+        """Whether there is room for them until they are asked for again."""
+        spacious = self.device.free_bytes() > SPACIOUS_SHARE * self.device.total_bytes()
+        return self._swayed is not None and (spacious or self._swayed.nbytes < self._room() / 4)
 
     def _strayed(self, message: Message) -> bool:
         """Whether anything stands, behind a guarded result, that was not there when it was allocated."""
