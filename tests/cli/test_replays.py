@@ -13,7 +13,7 @@ RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "replays").glob("*
 
 
 def test_there_are_recordings() -> None:
-    assert len(RECORDINGS) >= 2
+    assert len(RECORDINGS) >= 6
 
 
 @pytest.mark.parametrize("store", RECORDINGS, ids=lambda path: path.stem)

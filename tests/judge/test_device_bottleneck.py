@@ -59,6 +59,7 @@ def test_near_the_roof_nothing_else_is_the_bottleneck():
         ("narrow-loads", {"wide_share": 0.0}),
         ("special-functions", {"special_share": 0.3}),
         ("latency", WAITING),
+        ("low-occupancy", WAITING | {"occupancy": 0.03, "limited_by": "shared memory"}),
     ],
 )
 def test_a_cause_is_named(name, changes):

@@ -287,8 +287,11 @@ def special_functions(facts: DeviceFacts) -> Finding | None:
 
 
 def waiting(facts: DeviceFacts) -> Finding | None:
-    """By Nsight's counters: neither memory nor arithmetic is busy, and most warps wait for one thing."""
-    if not facts.stalls or facts.memory_busy is None or facts.compute_busy is None:
+    """By Nsight's counters: neither memory nor arithmetic is busy, and most warps wait for one thing.
+
+    Where there are too few warps to hide any waiting, that is the cause and this its sign.
+    """
+    if not facts.stalls or facts.memory_busy is None or facts.compute_busy is None or few_warps(facts):
         return None
     busiest = max(facts.memory_busy, facts.compute_busy)
     name = max(facts.stalls, key=lambda stall: facts.stalls[stall] if facts.stalls else 0.0)
