@@ -1,6 +1,8 @@
 """One append-only file is log, point to resume from and source of replays."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kernelwright.tuning import Lap, Race, Record, Recorded, Rules, TuningError, recorded_setting, sweep
 from tests.tuning.landscape import Landscape, made_up_space
@@ -108,3 +110,22 @@ def test_a_place_that_cannot_be_used_is_one_sentence(space, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TuningError, match="cannot be read"):
         raced(space, tmp_path / "file" / "tuning.jsonl", Landscape(space, seed=1, noise=0.0))
+
+
+@settings(max_examples=4, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_race_on_a_large_recorded_sweep_takes_a_twentieth_of_its_time(large_sweep, seed):
+    large, machine, cache, price = large_sweep
+    racer = Recorded(Record(cache, SETTING), machine.weights)
+    outcome = Race(large, racer, Rules(seconds=price / 20, seed=seed)).run()
+    assert outcome.spent <= price / 20
+    assert min(map(machine.true, outcome.finalists)) <= 1.03 * machine.best()
+
+
+@pytest.fixture(scope="module")
+def large_sweep(tmp_path_factory):
+    """A made-up machine on which everything was recorded, with the noise of a shared one."""
+    large, cache = made_up_space([6, 5, 4, 4, 5]), tmp_path_factory.mktemp("sweep") / "sweep.jsonl"
+    machine = Landscape(large, seed=20, noise=0.03)
+    price = sweep(large, Recorded(Record(cache, SETTING), machine.weights, machine), heat=100, rounds=20)
+    return large, machine, cache, price

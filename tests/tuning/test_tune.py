@@ -3,7 +3,16 @@
 import pytest
 
 from kernelwright.judge import sprint
-from kernelwright.tuning import Rejected, Rules, SprintRacer, TuningError, read_template, tune
+from kernelwright.tuning import (
+    Configuration,
+    JudgedRacer,
+    Rejected,
+    Rules,
+    SprintRacer,
+    TuningError,
+    read_template,
+    tune,
+)
 from tests.tuning.candidates import RELU
 
 # Budgets that allow for one heat and the last one.
@@ -85,3 +94,13 @@ def test_a_race_without_a_pacemaker_is_one_sentence(small_judge, relu_task):
     racer = SprintRacer(small_judge, relu_task, template, template.default)
     with pytest.raises(TuningError, match="sets the pace failed: WRONG_VALUE"):
         racer.run([template.default], 1)
+
+
+def test_where_nothing_is_quick_every_lap_is_a_judgement(small_judge, relu_task):
+    template = read_template(RELU.replace(RIGHT, "y[j] = CHUNK == 16 ? 1 : x[j] > 0 ? x[j] : 0"))
+    wrong = Configuration((("CHUNK", "16"), ("UNROLL", "1")))
+    lap, failed = JudgedRacer(small_judge, relu_task, template).run([template.default, wrong], 1)
+    assert lap.whole
+    assert len(lap.times["given"]) == len(lap.pace["given"]) > 1
+    assert failed.failure.startswith("WRONG_VALUE")
+    assert not failed.times

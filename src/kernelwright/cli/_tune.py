@@ -53,6 +53,11 @@ def run(
     except TuningError as error:
         where = f"{candidate}:{error.line}: " if error.line else f"{candidate}: "
         raise UsageError(where + error.what, error.fix) from error
+    except KeyboardInterrupt as stopped:
+        console.print(
+            f"[bold]Interrupted:[/] what was measured is in {escape(str(cache))}; the same command goes on from it"
+        )
+        raise typer.Exit(CANNOT_JUDGE) from stopped
     except Rejected as rejected:
         raise typer.Exit(_say_rejected(console, rejected.verdict, described, candidate)) from rejected
     if json_file is not None:
@@ -112,9 +117,14 @@ def _table(tuned: Tuned) -> Table:
     as_written = [] if tuned.as_written in tuned.finalists else [tuned.as_written]
     chosen = [] if tuned.best in (*tuned.finalists, *as_written) else [tuned.best]
     for judged in (*chosen, *tuned.finalists, *as_written):
-        name = f"{judged.name} (as written)" if judged is tuned.as_written else judged.name
+        name = f"{judged.name} ({_role(tuned)})" if judged is tuned.as_written else judged.name
         table.add_row(escape(name), *_cells(judged))
     return table
+
+
+def _role(tuned: Tuned) -> str:
+    """Where a limit of this machine rules the values as written out, another configuration stands in for them."""
+    return "as written" if tuned.as_written.name == str(tuned.template.default) else "instead of as written"
 
 
 def _cells(judged: Judged) -> tuple[str, ...]:
