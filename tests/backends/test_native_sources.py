@@ -11,6 +11,7 @@ from torch.utils.cpp_extension import load_inline
 TEXT = 'int f();'
 KERNEL = '__global__ void k() {}'
 FLAGS = ['-O2']
+TILE = 8
 """
 
 
@@ -23,6 +24,7 @@ FLAGS = ['-O2']
         ("load_inline('a', [TEXT], functions=['f'], verbose=loud())", inline_source("a", "int f();", functions=["f"])),
         ("native.sycl(text=TEXT, flags='-DN=1 -O1')", Source("sycl", "int f();", ("-DN=1", "-O1"))),
         ("native.cpp(TEXT, FLAGS)", Source("cpp", "int f();", ("-O2",))),
+        ("native.cpp(TEXT, [f'-DTILE={TILE}'])", Source("cpp", "int f();", ("-DTILE=8",))),
     ],
 )
 def test_what_is_written_out_is_found(call, source):
@@ -34,6 +36,8 @@ def test_what_is_written_out_is_found(call, source):
     [
         "native.cpp(TEXT % 3)",
         "native.cpp(make())",
+        "native.cpp(TEXT, [f'-DN={n()}'])",
+        "native.cpp(TEXT, [f'-DN={TILE:x}'])",
         "native.cpp(TEXT, flags=[3])",
         "native.cpp(TEXT, flags='\"')",
         "native.cpp()",

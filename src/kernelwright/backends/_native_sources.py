@@ -64,6 +64,10 @@ def _literal(node: ast.expr, written: dict[str, Any]) -> Any:
     match node:
         case ast.Name(id=name) if name in written:
             return written[name]
+        case ast.JoinedStr(values=parts):
+            return "".join(str(_literal(part, written)) for part in parts)
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            return _literal(value, written)
         case ast.List(elts=items):
             return [_literal(item, written) for item in items]
     try:

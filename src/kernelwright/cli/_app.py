@@ -26,6 +26,7 @@ from kernelwright.cli import (
     _suites,
     _suites_audit,
     _suites_quality,
+    _tune,
     _verify,
     _worker,
 )
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command("eval", help=_eval.HELP)(guarded(_eval.run))
 app.command("verify", help=_verify.HELP)(guarded(_verify.run))
 app.command("profile", help=_profile.HELP)(guarded(_profile.run))
+app.command("tune", help=_tune.HELP)(guarded(_tune.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))
 app.command("resume", help=_resume.HELP)(guarded(_resume.run))

@@ -16,6 +16,7 @@ from kernelwright.judge._prebuild import Prebuild
 from kernelwright.judge._prepared import Prepared
 from kernelwright.judge._process import Isolation
 from kernelwright.judge._profile import Profile, profile
+from kernelwright.judge._sprint import Sprinter, sprint
 from kernelwright.judge._status import ACCEPTED, InfraError, OutOfReach, Status
 from kernelwright.judge._verdict import Verdict, source_hash
 
@@ -31,6 +32,7 @@ __all__ = [
     "Prebuild",
     "Prepared",
     "Profile",
+    "Sprinter",
     "Status",
     "Verdict",
     "available_memory",
@@ -41,4 +43,5 @@ __all__ = [
     "machine",
     "profile",
     "source_hash",
+    "sprint",
 ]

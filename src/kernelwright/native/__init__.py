@@ -25,6 +25,7 @@ from kernelwright.native._library import Library
 from kernelwright.native._mute import mute
 from kernelwright.native._nvcc import chosen_architecture, has_nvcc, nvcc, nvcc_fix, nvcc_settings, toolkit_folder
 from kernelwright.native._nvrtc import Nvrtc, nvrtc
+from kernelwright.native._signatures import Signature, signatures
 from kernelwright.native._source import Source
 from kernelwright.native._sycl import sycl
 from kernelwright.native._sycl_library import SyclLibrary, program_of
@@ -43,6 +44,7 @@ __all__ = [
     "Library",
     "NativeCallError",
     "Nvrtc",
+    "Signature",
     "Source",
     "SyclError",
     "SyclLibrary",
@@ -72,6 +74,7 @@ __all__ = [
     "nvrtc",
     "program_of",
     "set_builder",
+    "signatures",
     "sycl",
     "sycl_packages",
     "take_over_extensions",
