@@ -79,11 +79,6 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
     "product, bias, gelu": ("F.gelu(x @ y + self.w)", "torch.randn(37, 53), torch.randn(53, 67)", "torch.randn(67)"),
     "linear of three axes": ("F.silu(F.linear(x, self.w)) + 1", "torch.randn(3, 21, 45)", "torch.randn(70, 45)"),
     "products": ("torch.bmm(x, y.transpose(1, 2)) * 0.5", "torch.randn(5, 19, 23), torch.randn(5, 33, 23)", ""),
-    "attention": (
-        "torch.softmax(x @ y.transpose(-1, -2) * 0.2, -1) @ y",
-        "torch.randn(2, 3, 17, 16), torch.randn(2, 3, 19, 16)",
-        "",
-    ),
     "one behind the other": (
         "torch.cat([-x[:, 16:], y, x[:, :16]], 1).relu()",
         "torch.randn(9, 33), torch.randn(9, 5)",

@@ -120,7 +120,7 @@ class Lowering:
         """Arguments over the node's shape, all of one kind: the given one, or the widest of theirs."""
         assert node.shape is not None
         found = [self.operand(argument, node.shape) for argument in arguments]
-        wanted = kind or max((one.kind for one in found), key=lambda one: RANKS[one])
+        wanted: Kind = kind or max((one.kind for one in found), key=RANKS.__getitem__)
         return [self.cast(one, wanted) for one in found]
 
     def cast(self, expression: Expression, kind: Kind) -> Expression:

@@ -34,6 +34,7 @@ LARGEST_CONSTANT = 1
 def main() -> None:
     answers = _own_output()
     task = Task.from_wire(json.loads(sys.stdin.readline()))
+    said: dict[str, Any]
     try:
         said = {"graphs": [_graph(task, case) for case in task.cases]}
     except Exception as error:
