@@ -120,7 +120,8 @@ class Lowering:
         """Arguments over the node's shape, all of one kind: the given one, or the widest of theirs."""
         assert node.shape is not None
         found = [self.operand(argument, node.shape) for argument in arguments]
-        wanted: Kind = kind or max((one.kind for one in found), key=RANKS.__getitem__)
+        kinds: list[Kind] = [one.kind for one in found]
+        wanted: Kind = kind if kind is not None else max(kinds, key=RANKS.__getitem__)
         return [self.cast(one, wanted) for one in found]
 
     def cast(self, expression: Expression, kind: Kind) -> Expression:
