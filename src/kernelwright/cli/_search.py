@@ -27,7 +27,7 @@ STORE = Path("kernelwright-runs.db")
 StoreOption = Annotated[Path, typer.Option("--store", help="Where runs are kept.")]
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", help="Who writes: openai/NAME, local/FILE.gguf, mailbox/DIR, script/DIR; A:2,B:1."),
+    typer.Option("--model", help="Who writes: builtin, openai/NAME, local/FILE, mailbox/DIR, script/DIR; A:2,B:1."),
 ]
 BaseUrlOption = Annotated[str | None, typer.Option("--base-url", help="An endpoint that speaks OpenAI's protocol.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON: docs/events.md.")]

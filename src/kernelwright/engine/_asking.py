@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from kernelwright.archive import Choice, Repair
 from kernelwright.engine._author import Draft
 from kernelwright.propose import Proposer, ProposerError, Reply, Request
 from kernelwright.store import Answered, Asked, Store, StoreError
+from kernelwright.tasks import Task
 
 Answer = Reply | ProposerError
 
@@ -21,8 +23,9 @@ Answer = Reply | ProposerError
 class Asking:
     """Who was asked what. Its length is the number of requests under way."""
 
-    def __init__(self, store: Store, run: str, proposer: Proposer, *, lanes: int) -> None:
+    def __init__(self, store: Store, run: str, proposer: Proposer, *, task: Task, lanes: int) -> None:
         self._store, self._run, self._proposer, self._lanes = store, run, proposer, lanes
+        self._task = task
         self._pool: ThreadPoolExecutor | None = None
         self._inbox: queue.SimpleQueue[tuple[Request, Answer]] = queue.SimpleQueue()
         self._under_way: dict[str, Draft] = {}
@@ -60,7 +63,7 @@ class Asking:
     def _propose(self, request: Request) -> None:
         """In a thread of its own. What was paid for is kept before anybody hears of it."""
         try:
-            reply = self._proposer.propose(request)
+            reply = self._proposer.propose(replace(request, task=self._task))
             self._store.keep_reply(_kept(self._run, request, reply))
             self._inbox.put((request, reply))
         except ProposerError as error:

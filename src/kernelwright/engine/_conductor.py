@@ -75,7 +75,7 @@ class Conductor:
         self._method, self._author, self._fleet, self._tell = method, author, fleet, tell
         self._teller = Teller(tell, settings.budget)
         self._past = Past(store, run, task)
-        self._asking = Asking(store, run, proposer, lanes=settings.lanes)
+        self._asking = Asking(store, run, proposer, task=task, lanes=settings.lanes)
         self._docket = Docket(fleet, task, settings)
         self._learning = Learning(store, run, author, self._teller)
         self._contests = Contests(self._learning, self._docket, self._past, self._teller)

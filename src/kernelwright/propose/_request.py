@@ -4,18 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from kernelwright.tasks import Task
+
 Kind = Literal["draft", "improve", "repair", "rewrite"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One question. `parent`: the source that edits in the answer refer to."""
+    """One question. `parent`: the source that edits in the answer refer to. `task`: for who does not read prompts."""
 
     id: str
     prompt: str
     kind: Kind
     backend: str
     parent: str | None = None
+    task: Task | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,9 @@ from kernelwright.propose._local import LocalModel
 from kernelwright.propose._mailbox import Mailbox
 from kernelwright.propose._openai import OpenAIModel
 from kernelwright.propose._request import Proposer, ProposerError, Reply, Request, TakesUp, prompt_limit
+from kernelwright.propose.builtin import Builtin
 
-FORMS = "openai/NAME, anthropic/NAME, local/FILE.gguf, mailbox/DIR, script/DIR, replay; several as A:2,B:1"
+FORMS = "builtin, openai/NAME, anthropic/NAME, local/FILE.gguf, mailbox/DIR, script/DIR, replay; several as A:2,B:1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,7 @@ def _member(part: str, means: _Means) -> Proposer:
     make = _MAKERS.get(kind)
     if make is None:
         raise ProposerError(f"no model is called {part!r}.", f"Write {FORMS}.")
-    if kind != "replay" and not name:
+    if kind not in _NAMELESS and not name:
         raise ProposerError(f"{part!r} names no model, file or folder.", f"Write {FORMS}.")
     return make(name, means)
 
@@ -128,6 +129,7 @@ def _anthropic(name: str, means: _Means) -> Proposer:
     return Limited(AnthropicModel(name, settings=means.settings), means.limits, clock=means.clock)
 
 
+_NAMELESS = frozenset({"builtin", "replay"})
 _MAKERS: dict[str, Callable[[str, _Means], Proposer]] = {
     "openai": _openai,
     "anthropic": _anthropic,
@@ -135,4 +137,5 @@ _MAKERS: dict[str, Callable[[str, _Means], Proposer]] = {
     "mailbox": lambda name, means: Mailbox(Path(name), clock=means.clock),
     "script": lambda name, means: Script(Path(name)),
     "replay": _replay,
+    "builtin": lambda name, means: Builtin(seed=means.seed),
 }

@@ -1,0 +1,15 @@
+"""The built-in synthesiser: writes C++ kernels for what it understands, without a model.
+
+    builtin = Builtin(seed=0)
+    reply = builtin.propose(Request(id="1", prompt="", kind="draft", backend="cpp", task=task))
+
+The reference is captured in a process of its own as a graph of small operators, brought into a form of our own (loops
+over spaces, expressions that read by affine addresses), and written as C++ by a genome: the choices that make one
+kernel of many. What it cannot write, it says in one sentence that names the operator.
+"""
+
+from kernelwright.propose.builtin._error import CannotWriteError
+from kernelwright.propose.builtin._genome import CHOICES, Genome
+from kernelwright.propose.builtin._proposer import Builtin
+
+__all__ = ["CHOICES", "Builtin", "CannotWriteError", "Genome"]

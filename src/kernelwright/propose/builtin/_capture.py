@@ -1,0 +1,113 @@
+"""A task's reference as graphs of small operators, one a case; the reference runs in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kernelwright.propose.builtin._error import CannotWriteError
+from kernelwright.tasks import Task
+
+SECONDS = 120.0
+PROGRAM = "kernelwright.propose.builtin._trace"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator. Arguments are numbers, lists, or `{"node": name}`. Without a shape it gives several values."""
+
+    name: str
+    op: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    shape: tuple[int, ...] | None
+    dtype: str | None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a value comes from: an input by its place, a weight by its name, or a constant."""
+
+    node: str
+    kind: str
+    target: str | None
+    shape: tuple[int, ...] | None
+    dtype: str | None
+    place: int | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A parameter or buffer that a candidate must have under the same name."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    trained: bool
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What the reference computes on the inputs of one case. `inputs`: shapes, None for what is no tensor."""
+
+    sources: tuple[Source, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[str, ...]
+    structure: str
+    inputs: tuple[tuple[int, ...] | None, ...]
+    state: tuple[Weight, ...]
+
+
+def capture(task: Task) -> list[Graph]:
+    """The graphs of all cases. Raises CannotWriteError where torch cannot see through the reference."""
+    said = _said(task)
+    if "problem" in said:
+        raise CannotWriteError(f"the reference cannot be captured by torch.export: {said['problem']}")
+    return [_graph(wire) for wire in said["graphs"]]
+
+
+def _said(task: Task) -> dict[str, Any]:
+    command = [sys.executable, "-m", PROGRAM]
+    asked = json.dumps(task.to_wire()) + "\n"
+    try:
+        ran = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise CannotWriteError(f"the reference was not captured in {SECONDS:.0f} s.") from None
+    if ran.returncode or not ran.stdout:
+        last = (ran.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        raise CannotWriteError(f"the reference's process ended while it was captured: {last}")
+    answer: dict[str, Any] = json.loads(ran.stdout)
+    return answer
+
+
+def _graph(wire: Mapping[str, Any]) -> Graph:
+    changed = [kind for kind in wire["kinds"] if kind != "USER_OUTPUT"]
+    if changed:
+        raise CannotWriteError(f"the reference changes what it was given ({changed[0].lower()}).")
+    return Graph(
+        sources=tuple(Source(**{**one, "shape": _shape(one["shape"])}) for one in wire["sources"]),
+        nodes=tuple(_node(one) for one in wire["nodes"]),
+        outputs=tuple(_output(one) for one in wire["outputs"]),
+        structure="" if wire["single"] else wire["structure"],
+        inputs=tuple(None if one is None else tuple(one["shape"]) for one in wire["inputs"]),
+        state=tuple(Weight(**{**one, "shape": tuple(one["shape"])}) for one in wire["state"]),
+    )
+
+
+def _node(wire: Mapping[str, Any]) -> Node:
+    return Node(**{**wire, "args": tuple(wire["args"]), "shape": _shape(wire["shape"])})
+
+
+def _shape(sizes: list[int] | None) -> tuple[int, ...] | None:
+    return None if sizes is None else tuple(sizes)
+
+
+def _output(wire: Any) -> str:
+    if not isinstance(wire, dict) or "node" not in wire:
+        raise CannotWriteError(f"the reference returns {wire!r}, which is no tensor.")
+    return str(wire["node"])

@@ -1,0 +1,108 @@
+"""A kernel as C++. Every value is a vector; what is the same all along a row is worked out before the row is."""
+
+from __future__ import annotations
+
+from math import prod
+
+from kernelwright.propose.builtin._frame import Frame, parameter, pointer
+from kernelwright.propose.builtin._genome import Genome
+from kernelwright.propose.builtin._kernels import Part, levels
+from kernelwright.propose.builtin._loops import Buffer, Shape, dense
+from kernelwright.propose.builtin._scope import Names, Scope, indented
+
+NEUTRAL = {"sum": "0.0f", "max": "-INFINITY", "min": "INFINITY", "prod": "1.0f"}
+JOIN = {"sum": "{0} + {1}", "max": "max_({0}, {1})", "min": "min_({0}, {1})", "prod": "{0} * {1}"}
+GROUP = "auto group = [&](auto whole, auto count, int64_t from, int64_t n) STEP {"
+# Below so many elements threads cost more than they bring.
+WORTH_THREADS = 1 << 14
+
+
+class Emission:
+    """Text of one kernel. `in_memory`: buffers that others read, which must be written."""
+
+    def __init__(self, frame: Frame, genome: Genome, in_memory: set[Buffer], name: str) -> None:
+        self.frame, self.kernel, self.genome, self.name = frame, frame.kernel, genome, name
+        self.in_memory = in_memory
+        self.names = Names()
+        self.online: dict[Buffer, Buffer] = {}
+        self.levels = levels(self.kernel, self.online)
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """What the kernel is called with: what it reads, then what it writes."""
+        return [*self._read(), *(part.into for part in self.kernel.parts if part.into in self.in_memory)]
+
+    def _read(self) -> list[Buffer]:
+        return list(dict.fromkeys(one.buffer for part in self.kernel.parts for one in self.frame.reads(part)))
+
+    def text(self) -> str:
+        written = self.kernel.made()
+        parameters = [parameter(buffer, written=buffer in written) for buffer in self.buffers]
+        head = f'extern "C" void {self.name}({", ".join(parameters)}) {{'
+        return "\n".join([head, *indented(self.body()), "}"])
+
+    def body(self) -> list[str]:
+        raise NotImplementedError
+
+    def passes(self) -> range:
+        return range(max(self.levels.values()) + 1)
+
+    def in_pass(self, level: int) -> list[Part]:
+        """What is found or stored at each point in this pass; what is one value a row comes at the row's end."""
+        parts = [part for part in self.kernel.parts if self.levels[part.into] == level]
+        return [part for part in parts if part.how or not self.frame.is_row_result(part)]
+
+    def row_results(self) -> list[Part]:
+        return [part for part in self.kernel.parts if part.into in self.in_memory and self.frame.is_row_result(part)]
+
+    def parallel(self, tasks: int, inside: list[str], kept: list[str]) -> list[str]:
+        """A loop over tasks, shared among threads where that is worth it. `kept`: rows that each thread has."""
+        loop = [f"for (int64_t t = 0; t < {tasks}; t++) {{", *indented(inside), "}"]
+        worth = tasks > 1 and prod(self.kernel.shape) >= WORTH_THREADS
+        if worth:
+            loop = [f"#pragma omp for schedule({self.genome.schedule}) nowait", *loop]
+        size = f"{prod(self.kernel.inner)} * sizeof(float)"
+        made = [f"float* {name} = (float*)std::malloc({size});" for name in kept]
+        body = [*made, *loop, *(f"std::free({name});" for name in kept)]
+        threads = f" num_threads({self.genome.threads})" if self.genome.threads else ""
+        return [f"#pragma omp parallel{threads}", "{", *indented(body), "}"] if worth else body
+
+    def lane_loop(self, start: str, end: str) -> list[str]:
+        """Groups of vectors, then single ones, then what is left of one."""
+        step = f"{self.genome.unroll} * W"
+        return [
+            f"int64_t l = {start};",
+            f"for (; l + {step} <= {end}; l += {step}) group(yes(), number<{self.genome.unroll}>(), l, W);",
+            f"for (; l + W <= {end}; l += W) group(yes(), number<1>(), l, W);",
+            f"if (l < {end}) group(no(), number<1>(), l, {end} - l);",
+        ]
+
+    def scope(self) -> Scope:
+        return Scope(self.frame, self.names, {})
+
+    def saving(self, part: Part, value: str) -> str:
+        stride = part.layout.strides[self.frame.lane_axis]
+        return f"save(whole, {pointer(part.into)} + {self.frame.address(part.layout)}, {stride}, {value}, n);"
+
+
+def coordinates(index: str, shape: Shape) -> list[str]:
+    """Counters of the loops over rows, out of one."""
+    lines = []
+    for place, (size, stride) in enumerate(zip(shape, dense(shape), strict=True)):
+        divided = f"({index})" if stride == 1 else f"({index}) / {stride}"
+        lines += [f"const int64_t i{place} = {divided}{f' % {size}' if place else ''};"]
+    return lines
+
+
+def loop(counter: str, size: int, inside: list[str]) -> list[str]:
+    return [f"for ({counter} = 0; {counter.split()[-1]} < {size}; {counter.split()[-1]}++) {{", *indented(inside), "}"]
+
+
+def accumulated(part: Part, name: str, value: str) -> str:
+    assert part.how is not None
+    return f"{name} = {JOIN[part.how].format(name, value)};"
+
+
+def cleared(part: Part, name: str, count: str) -> list[str]:
+    assert part.how is not None
+    return [f"V {name}[{count}];", f"for (V& v : {name}) v = splat({NEUTRAL[part.how]});"]

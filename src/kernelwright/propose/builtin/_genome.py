@@ -1,0 +1,112 @@
+"""The choices that make one kernel of many for the same program, and how they vary."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+HEADER = "# kernelwright builtin:"
+_HEADER = re.compile(rf"^{re.escape(HEADER)}(.*)$", re.MULTILINE)
+# The first is what a draft begins with.
+CHOICES: Mapping[str, Sequence[Any]] = {
+    "width": (16, 8, 4, 32),
+    "unroll": (4, 2, 1, 8),
+    "fuse": ("all", "reductions", "none"),
+    "keep": ("costly", "all", "none"),
+    "online": (False, True),
+    "functions": ("exact", "fast"),
+    "block": (4096, 1024, 16384, 65536),
+    "parts": (16, 64, 4, 1),
+    "schedule": ("static", "dynamic", "guided"),
+    "threads": (0, 1, 2, 4),
+    "tile_rows": (8, 6, 4, 12),
+    "tile_columns": (2, 3, 1, 4),
+    "rows_at_once": (64, 32, 128, 256),
+}
+CHANGES = (1, 1, 2, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Genome:
+    """One way to write a program.
+
+    Attributes:
+        width: Lanes of a vector.
+        unroll: Vectors worked on side by side, each with accumulators of its own.
+        fuse: What shares a kernel: whatever can, reductions alone, or nothing.
+        keep: What a later pass over a row finds in a small buffer rather than computes again: costly values, all, none.
+        online: Whether a maximum and the sum of exponentials below it are found in one pass rather than two.
+        functions: `exact` to a few units in the last place, or `fast`: shorter series.
+        block: Elements that a thread takes at a time where there are no rows.
+        parts: Pieces that a reduction to few numbers is cut into, for threads to share.
+        schedule: How rows and blocks are dealt out to threads.
+        threads: How many; 0 for as many as there are.
+        tile_rows, tile_columns: Rows, and vectors in each, of a product that are summed in registers.
+        rows_at_once: Rows of a product for which its columns are gone through once.
+    """
+
+    width: int = 16
+    unroll: int = 4
+    fuse: str = "all"
+    keep: str = "costly"
+    online: bool = False
+    functions: str = "exact"
+    block: int = 4096
+    parts: int = 16
+    schedule: str = "static"
+    threads: int = 0
+    tile_rows: int = 8
+    tile_columns: int = 2
+    rows_at_once: int = 64
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={value}" for name, value in asdict(self).items())
+
+    @property
+    def header(self) -> str:
+        """The line by which the genome is found again in a kernel's text."""
+        return f"{HEADER} {self}"
+
+
+def read(source: str) -> Genome | None:
+    """The genome that a kernel was written by; None where it was written by somebody else."""
+    return next(iter(read_all(source)), None)
+
+
+def read_all(text: str) -> list[Genome]:
+    """The genomes of all kernels in a text, such as a request that shows several."""
+    return [genome for found in _HEADER.finditer(text) if (genome := _read(found.group(1)))]
+
+
+def _read(line: str) -> Genome | None:
+    chosen = {name: _choice(name, text) for name, _, text in (pair.partition("=") for pair in line.split())}
+    if set(chosen) != set(CHOICES) or None in chosen.values():
+        return None
+    return Genome(**chosen)
+
+
+def _choice(name: str, text: str) -> Any:
+    return next((value for value in CHOICES.get(name, ()) if str(value) == text), None)
+
+
+def drawn(chance: random.Random) -> Genome:
+    """Any genome at all."""
+    return Genome(**{name: chance.choice(values) for name, values in CHOICES.items()})
+
+
+def mutated(genome: Genome, chance: random.Random) -> Genome:
+    """The genome with one to three genes changed to other values."""
+    changed = chance.sample(sorted(CHOICES), chance.choice(CHANGES))
+    return replace(genome, **{name: _other(name, getattr(genome, name), chance) for name in changed})
+
+
+def _other(name: str, value: Any, chance: random.Random) -> Any:
+    return chance.choice([other for other in CHOICES[name] if other != value])
+
+
+def crossed(one: Genome, other: Genome, chance: random.Random) -> Genome:
+    """Each gene from either."""
+    return Genome(**{name: getattr(chance.choice((one, other)), name) for name in CHOICES})

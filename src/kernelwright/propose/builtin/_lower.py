@@ -1,0 +1,296 @@
+"""From a captured graph to the intermediate form. Operators are registered by name in the files beside this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, Literal
+
+from kernelwright.propose.builtin._capture import Graph, Node, Source
+from kernelwright.propose.builtin._error import CannotWriteError
+from kernelwright.propose.builtin._loops import (
+    ELEMENTS,
+    KINDS,
+    Access,
+    Apply,
+    Buffer,
+    Expression,
+    Kind,
+    Layout,
+    Number,
+    Product,
+    Program,
+    Reduce,
+    Shape,
+    Statement,
+    Store,
+    dense,
+    reads,
+)
+from kernelwright.propose.builtin._views import NoViewError, View, broadcast, narrow, permute, unsqueeze, viewed
+
+Value = Expression | tuple[Expression, ...]
+Operator = Callable[["Lowering", Node], Value]
+OPERATORS: dict[str, Operator] = {}
+RANKS: dict[Kind, int] = {"bool": 0, "int": 1, "float": 2}
+DTYPES: dict[Kind, str] = {"float": "float32", "int": "int64", "bool": "bool"}
+
+
+def operator(*names: str) -> Callable[[Operator], Operator]:
+    """Registers what an operator of torch means here, under its full name without `aten.`."""
+
+    def register(function: Operator) -> Operator:
+        OPERATORS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def lower(graph: Graph) -> Program:
+    """What the graph computes, as a program. Raises CannotWriteError naming the operator that stands in the way."""
+    return Lowering(graph).program()
+
+
+class Lowering:
+    """Expressions by the name of the node they stand for, and the statements that were needed so far."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._values: dict[str, Value] = {}
+        self._statements: list[Statement] = []
+
+    def program(self) -> Program:
+        used = _used(self._graph)
+        for source in self._graph.sources:
+            if source.node in used and source.shape is not None:
+                self._values[source.node] = self._sourced(source)
+        for node in self._graph.nodes:
+            if node.name in used:
+                self._values[node.name] = self._lowered(node)
+        outputs = tuple(self._output(name, place) for place, name in enumerate(self._graph.outputs))
+        return Program(_needed(self._statements, outputs), outputs)
+
+    def _sourced(self, source: Source) -> Expression:
+        if source.kind == "BUFFER" and source.target not in {weight.name for weight in self._graph.state}:
+            raise CannotWriteError(f"the buffer {source.target} of the reference is not part of its state.")
+        return _sourced(source)
+
+    def _lowered(self, node: Node) -> Value:
+        name = node.op.removeprefix("aten.")
+        if name not in OPERATORS:
+            raise CannotWriteError(f"the built-in synthesiser does not know the operator {node.op}.")
+        if node.dtype is not None and node.dtype not in KINDS:
+            raise CannotWriteError(f"{node.op} gives {node.dtype}; the built-in synthesiser writes float32 so far.")
+        return OPERATORS[name](self, node)
+
+    def _output(self, name: str, place: int) -> Buffer:
+        expression = self.value(name)
+        dtype = self._dtype_of(name)
+        buffer = Buffer(f"y{place}", expression.shape, dtype, "output")
+        self._statements.append(Store(buffer, self.cast(expression, KINDS[dtype])))
+        return buffer
+
+    def _dtype_of(self, name: str) -> str:
+        everyone: list[Node | Source] = [*self._graph.nodes, *self._graph.sources]
+        found = next(one for one in everyone if (one.name if isinstance(one, Node) else one.node) == name)
+        return found.dtype or "float32"
+
+    # What operators are lowered with
+
+    def value(self, name: str) -> Expression:
+        found = self._values[name]
+        assert not isinstance(found, tuple)
+        return found
+
+    def values(self, name: str) -> Value:
+        return self._values[name]
+
+    def operand(self, argument: Any, shape: Shape | None = None) -> Expression:
+        """An argument as an expression, over this shape where one is given."""
+        if isinstance(argument, dict) and "node" in argument:
+            found = self.value(argument["node"])
+        else:
+            found = number(plain(argument))
+        return found if shape is None else viewed(found, broadcast(shape))
+
+    def operand_over(self, expression: Expression, shape: Shape) -> Expression:
+        return viewed(expression, broadcast(shape))
+
+    def operands(self, node: Node, *arguments: Any, kind: Kind | None = None) -> list[Expression]:
+        """Arguments over the node's shape, all of one kind: the given one, or the widest of theirs."""
+        assert node.shape is not None
+        found = [self.operand(argument, node.shape) for argument in arguments]
+        kinds: list[Kind] = [one.kind for one in found]
+        wanted: Kind = kind if kind is not None else max(kinds, key=RANKS.__getitem__)
+        return [self.cast(one, wanted) for one in found]
+
+    def cast(self, expression: Expression, kind: Kind) -> Expression:
+        if expression.kind == kind:
+            return expression
+        if isinstance(expression, Number):
+            value = expression.value
+            turned = float(value) if kind == "float" else bool(value) if kind == "bool" else int(value)
+            return Number(turned, kind, expression.shape)
+        return Apply(f"{kind}_of_{expression.kind}", (expression,), kind)
+
+    def view(self, expression: Expression, view: View) -> Expression:
+        """The expression at other addresses; written down first where it cannot be had otherwise."""
+        try:
+            return viewed(expression, view)
+        except NoViewError:
+            return viewed(self.written(expression), view)
+
+    def written(self, expression: Expression) -> Access:
+        """The expression as something that lies densely in memory."""
+        if isinstance(expression, Access) and not expression.picks and _is_whole(expression):
+            return expression
+        buffer = Buffer(f"t{len(self._statements)}", expression.shape, DTYPES[expression.kind], "inner")
+        self._statements.append(Store(buffer, expression))
+        return Access(buffer, Layout(buffer.shape, 0, buffer.strides))
+
+    def join(self, values: Sequence[Expression], axis: int, shape: Shape, kind: Kind) -> Expression:
+        """Values one behind the other along an axis, written down in turn."""
+        buffer = Buffer(f"t{len(self._statements)}", shape, DTYPES[kind], "inner")
+        whole, start = Layout(shape, 0, dense(shape)), 0
+        for value in values:
+            part = narrow(axis, start, value.shape[axis])(whole)
+            self._statements.append(Store(buffer, self.cast(value, kind), part))
+            start += value.shape[axis]
+        return Access(buffer, whole)
+
+    def pad(self, value: Expression, before: Shape, fill: float, after: Shape | None = None) -> Expression:
+        """A value with so many elements around it along its last axes, as many behind as before if not said."""
+        rank, after = len(value.shape) - len(before), after or before
+        sizes = zip(value.shape[rank:], before, after, strict=True)
+        shape = (*value.shape[:rank], *(size + low + high for size, low, high in sizes))
+        buffer = Buffer(f"t{len(self._statements)}", shape, DTYPES[value.kind], "inner")
+        inside = whole = Layout(shape, 0, dense(shape))
+        for place, start in enumerate(before):
+            inside = narrow(rank + place, start, value.shape[rank + place])(inside)
+        self._statements.append(Store(buffer, self.cast(Number(fill, "float", shape), value.kind)))
+        self._statements.append(Store(buffer, value, inside))
+        return Access(buffer, whole)
+
+    def reduce(
+        self,
+        how: Literal["sum", "max", "min", "prod"],
+        expression: Expression,
+        axes: Sequence[int] | None,
+        keep: bool = False,
+    ) -> Expression:
+        """The expression reduced along axes, all if none are named."""
+        rank = len(expression.shape)
+        chosen = sorted(axis % rank for axis in axes) if axes else list(range(rank))
+        kept = [axis for axis in range(rank) if axis not in chosen]
+        turned = viewed(self.cast(expression, "float"), permute((*kept, *chosen)))
+        shape = tuple(expression.shape[axis] for axis in kept)
+        if prod(expression.shape) == 0:
+            raise CannotWriteError("a reduction of no elements is nothing that the built-in synthesiser writes.")
+        result = self._reduced(how, turned, shape)
+        for axis in chosen if keep else ():
+            result = viewed(result, unsqueeze(axis))
+        return result
+
+    def multiply(self, left: Expression, right: Expression) -> Expression:
+        """Products of matrices; what is computed is written down first."""
+        shape = (*left.shape[:-1], right.shape[-1])
+        if prod(shape) * left.shape[-1] == 0:
+            raise CannotWriteError("a product of empty matrices is nothing that the built-in synthesiser writes.")
+        buffer = Buffer(f"p{len(self._statements)}", shape, "float32", "inner")
+        self._statements.append(Product(buffer, self._in_memory(left), self._in_memory(right)))
+        return Access(buffer, Layout(shape, 0, dense(shape)))
+
+    def _in_memory(self, expression: Expression) -> Access:
+        """What already lies in memory in whatever order, or is written there."""
+        if isinstance(expression, Access) and not expression.picks and expression.buffer.dtype == "float32":
+            return expression
+        return self.written(self.cast(expression, "float"))
+
+    def _reduced(self, how: Literal["sum", "max", "min", "prod"], turned: Expression, shape: Shape) -> Expression:
+        for made in self._statements:  # the same reduction is made once
+            if isinstance(made, Reduce) and made.how == how and made.expression == turned and made.outer == shape:
+                return Access(made.into, Layout(shape, 0, dense(shape)))
+        buffer = Buffer(f"r{len(self._statements)}", shape, "float32", "inner")
+        self._statements.append(Reduce(buffer, how, turned))
+        return Access(buffer, Layout(shape, 0, dense(shape)))
+
+
+def plain(argument: Any) -> float:
+    """A number as it was meant: JSON has no word for some."""
+    if isinstance(argument, dict) and "number" in argument:
+        return float(argument["number"])
+    if isinstance(argument, bool | int | float):
+        return argument
+    raise CannotWriteError(f"the built-in synthesiser cannot use the argument {argument!r}.")
+
+
+def number(value: float) -> Number:
+    kind: Kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
+    return Number(value, kind, ())
+
+
+def argument(node: Node, place: int, name: str, default: Any = None) -> Any:
+    """An argument by its place or its name."""
+    return node.args[place] if len(node.args) > place else node.kwargs.get(name, default)
+
+
+def _sourced(source: Source) -> Expression:
+    assert source.shape is not None
+    if source.kind == "CONSTANT_TENSOR":
+        return _constant(source)
+    if source.dtype not in ELEMENTS:
+        what = f"{source.target or source.node} is {source.dtype}; the built-in synthesiser writes float32 so far."
+        raise CannotWriteError(what)
+    inputs = source.kind == "USER_INPUT"
+    name = f"x{source.place}" if inputs else str(source.target)
+    buffer = Buffer(name, source.shape, str(source.dtype), "input" if inputs else "weight")
+    return Access(buffer, Layout(buffer.shape, 0, buffer.strides))
+
+
+def _constant(source: Source) -> Number:
+    if source.value is None:
+        raise CannotWriteError(f"the reference holds a tensor of constants, {source.target}, that is no buffer of it.")
+    assert source.shape is not None
+    found = number(source.value)
+    return Number(found.value, found.kind, source.shape)
+
+
+def _is_whole(access: Access) -> bool:
+    layout = access.layout
+    real = [(stride, wanted) for size, stride, wanted in _axes(layout) if size > 1]
+    return layout.offset == 0 and prod(layout.shape) == prod(access.buffer.shape) and all(a == b for a, b in real)
+
+
+def _axes(layout: Layout) -> list[tuple[int, int, int]]:
+    return list(zip(layout.shape, layout.strides, dense(layout.shape), strict=True))
+
+
+def _used(graph: Graph) -> set[str]:
+    """Nodes that outputs depend on: assertions and the like are left out."""
+    by_name = {node.name: node for node in graph.nodes}
+    used: set[str] = set()
+    waiting = list(graph.outputs)
+    while waiting:
+        name = waiting.pop()
+        if name in used:
+            continue
+        used.add(name)
+        if name in by_name:
+            waiting.extend(_mentioned([*by_name[name].args, *by_name[name].kwargs.values()]))
+    return used
+
+
+def _mentioned(argument: Any) -> list[str]:
+    if isinstance(argument, list):
+        return [name for item in argument for name in _mentioned(item)]
+    return [argument["node"]] if isinstance(argument, dict) and "node" in argument else []
+
+
+def _needed(statements: Sequence[Statement], outputs: Sequence[Buffer]) -> tuple[Statement, ...]:
+    wanted: set[Buffer] = set(outputs)
+    kept: list[Statement] = []
+    for statement in reversed(statements):
+        if statement.into in wanted:
+            wanted |= reads(statement)
+            kept.insert(0, statement)
+    return tuple(kept)

@@ -1,0 +1,151 @@
+"""Expressions as lines of C++: each part once, in an order in which it finds what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kernelwright.propose.builtin._error import CannotWriteError
+from kernelwright.propose.builtin._frame import Frame, identifier, pointer
+from kernelwright.propose.builtin._functions import SPELLED
+from kernelwright.propose.builtin._lanes import literal
+from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, dense
+
+
+class Names:
+    """Names for values, none twice in a kernel."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def fresh(self) -> str:
+        self._count += 1
+        return f"v{self._count}"
+
+
+class Scope:
+    """A step under way: `lines` happen at each point, `before` once a row.
+
+    Args:
+        keep: What is to be kept for later passes, and in which buffer.
+        saved: What earlier passes have kept.
+    """
+
+    def __init__(
+        self, frame: Frame, names: Names, keep: Mapping[Expression, int], saved: frozenset[Expression] = frozenset()
+    ) -> None:
+        self._frame, self._fresh, self._keep, self._saved = frame, names, keep, saved
+        self.lines: list[str] = []
+        self.before: list[str] = []
+        self.kept: set[Expression] = set()
+        self._names: dict[Expression, str] = {}
+
+    def value(self, expression: Expression) -> str:
+        """The text that stands for a value, after the lines that work it out."""
+        for part in _in_order(expression, lambda one: one in self._names or one in self._saved):
+            if part not in self._names:
+                self._names[part] = self._named(part)
+        return self._names[expression]
+
+    def _named(self, part: Expression) -> str:
+        if isinstance(part, Number):
+            return _number(part)
+        if isinstance(part, Access) and part.buffer in self._frame.kernel.own:
+            return identifier(part.buffer) if self._frame.rows else f"{identifier(part.buffer)}[u]"
+        if self._frame.kernel.inner and self._frame.is_row_value(part):
+            return self._once_a_row(part)
+        return self._at_each_point(part)
+
+    def _at_each_point(self, part: Expression) -> str:
+        name = self._fresh.fresh()
+        if part in self._saved:
+            self.lines += [f"const V {name} = load(whole, {self._kept_at(part)}, n);"]
+            return name
+        self.lines += [f"const {_type(part)} {name} = {self._text(part)};"]
+        if part in self._keep:
+            self.lines += [f"save(whole, {self._kept_at(part)}, 1, {name}, n);"]
+            self.kept.add(part)
+        return name
+
+    def _once_a_row(self, part: Expression) -> str:
+        name, text = self._fresh.fresh(), self._text(part)
+        if self._frame.rows:
+            self.before += [f"const {_type(part)} {name} = {text};"]
+            return name
+        self.before += [f"{_type(part)} {name}[count.value];", *each([f"{name}[u] = {text};"])]
+        return f"{name}[u]"
+
+    def _kept_at(self, part: Expression) -> str:
+        strides = dense(self._frame.kernel.inner)[:-1]
+        places = "".join(f"j{axis} * {stride} + " for axis, stride in enumerate(strides))
+        return f"keep{self._keep[part]} + {places}l"
+
+    def _text(self, part: Expression) -> str:
+        match part:
+            case Access():
+                return self._load(part)
+            case Place(layout=layout):
+                return self._place(layout)
+            case Apply(function=function, parts=parts):
+                return SPELLED[function].format(*(self._names[one] for one in parts))
+        raise AssertionError(part)
+
+    def _place(self, layout: Layout) -> str:
+        step = layout.strides[self._frame.lane_axis]
+        at = f"splat((int64_t)({self._frame.address(layout)}))"
+        return f"{at} + lane_numbers() * {step}" if step else at
+
+    def _load(self, access: Access) -> str:
+        step = access.layout.strides[self._frame.lane_axis]
+        at = f"{pointer(access.buffer)} + {self._frame.address(access.layout)}"
+        for pick, stride in access.picks:
+            if self._frame.moves(pick, [self._frame.lane_axis]):
+                return self._picked(access, at, step)
+            at += f" + (int64_t)({self._names[pick]})[0] * {stride}"
+        if step == 0:
+            return f"splat(*({at}))"
+        return f"load(whole, {at}, n)" if step == 1 else f"strided(whole, {at}, {step}, n)"
+
+    def _picked(self, access: Access, at: str, step: int) -> str:
+        """Each lane reads at a place of its own."""
+        if len(access.picks) > 1:
+            raise CannotWriteError("the built-in synthesiser reads by one index at a time.")
+        ((pick, stride),) = access.picks
+        return f"picked(whole, {at}, {self._names[pick]}, {stride}, {step}, n)"
+
+
+def _in_order(expression: Expression, is_known: Callable[[Expression], bool]) -> list[Expression]:
+    """Parts before what is made of them, without the parts of what is known already."""
+    found: dict[Expression, None] = {}
+
+    def visit(part: Expression) -> None:
+        if part in found:
+            return
+        if not is_known(part):
+            for inner in part.parts:
+                visit(inner)
+        found[part] = None
+
+    visit(expression)
+    return list(found)
+
+
+def each(lines: list[str]) -> list[str]:
+    """The lines for each vector of a group."""
+    head = ["const int64_t l = from + u * W;", "(void)l;"]
+    return ["each<count.value>([&](auto u) STEP {", *indented([*head, *lines]), "});"]
+
+
+def indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _type(expression: Expression) -> str:
+    return "V" if expression.kind == "float" else "I"
+
+
+def _number(number: Number) -> str:
+    if number.kind == "float":
+        return f"splat({literal(float(number.value))})"
+    if number.kind == "bool":
+        return "splat(true)" if number.value else "splat(false)"
+    return f"splat((int64_t){int(number.value)})"

@@ -1,0 +1,117 @@
+"""Small references, one for each thing the synthesiser knows; sizes are odd, so that every loop has an end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kernelwright.tasks import Task, load_task
+
+FORM = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+{init}
+
+    def forward(self, {parameters}):
+        return {result}
+
+
+def get_inputs():
+    return [{inputs}]
+
+
+def get_init_inputs():
+    return []
+"""
+# name: (result, inputs, weights)
+REFERENCES: dict[str, tuple[str, str, str]] = {
+    "bias gelu": ("F.gelu(x + self.w)", "torch.randn(37, 131)", "torch.randn(131)"),
+    "swiglu": ("F.silu(x) * y", "torch.randn(37, 131), torch.randn(37, 131)", ""),
+    "tanh gelu between axes": (
+        "F.gelu(x * self.w[:, None] + y, approximate='tanh')",
+        "torch.randn(5, 7, 33), torch.randn(5, 1, 33)",
+        "torch.randn(7)",
+    ),
+    "many activations": (
+        "F.hardswish(x) + F.softplus(x) + F.elu(x) + F.leaky_relu(x) + torch.sigmoid(x) * F.mish(x)",
+        "torch.randn(19, 61)",
+        "",
+    ),
+    "softmax": ("torch.softmax(x, -1)", "torch.randn(37, 131)", ""),
+    "log softmax": ("torch.log_softmax(x, -1)", "torch.randn(37, 131)", ""),
+    "softmax along a middle axis": ("torch.softmax(x, 1)", "torch.randn(3, 17, 9, 11)", ""),
+    "causal softmax": (
+        "torch.softmax(x.masked_fill(torch.ones(33, 33).tril() == 0, float('-inf')) * 0.25, -1)",
+        "torch.randn(3, 2, 33, 33)",
+        "",
+    ),
+    "masked softmax": (
+        "torch.softmax(x.masked_fill(y[:, None, :], -1e9), -1)",
+        "torch.randn(3, 21, 35), torch.rand(3, 35) < 0.3",
+        "",
+    ),
+    "layer norm of a sum": (
+        "F.layer_norm(x + y, (131,), self.w, self.w)",
+        "torch.randn(37, 131), torch.randn(37, 131)",
+        "torch.randn(131)",
+    ),
+    "rms norm": (
+        "x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.w",
+        "torch.randn(37, 131)",
+        "torch.randn(131)",
+    ),
+    "group norm": ("F.group_norm(x, 3, self.w, self.w)", "torch.randn(4, 12, 5, 7)", "torch.randn(12)"),
+    "logsumexp": ("torch.logsumexp(x, 1)", "torch.randn(37, 131)", ""),
+    "cross entropy": ("F.cross_entropy(x, y)", "torch.randn(67, 131), torch.randint(131, (67,))", ""),
+    "mean squared error": ("F.mse_loss(x, y)", "torch.randn(256, 160), torch.randn(256, 160)", ""),
+    "huber loss": ("F.smooth_l1_loss(x, y)", "torch.randn(64, 33), torch.randn(64, 33)", ""),
+    "sum of columns": ("x.sum(0)", "torch.randn(131, 77)", ""),
+    "mean and deviation": ("(x.mean(-1), x.std(-1))", "torch.randn(37, 131)", ""),
+    "largest of columns": ("x.amax(1) - x.amin(1)", "torch.randn(5, 19, 37)", ""),
+    "unit rows": ("F.normalize(x, dim=-1)", "torch.randn(37, 131)", ""),
+    "embedding": ("F.embedding(x, self.w) * 2", "torch.randint(50, (6, 9))", "torch.randn(50, 33)"),
+    "transposed sum": ("x.transpose(1, 2).reshape(3, -1) + y", "torch.randn(3, 5, 7), torch.randn(3, 35)", ""),
+    "product, bias, gelu": ("F.gelu(x @ y + self.w)", "torch.randn(37, 53), torch.randn(53, 67)", "torch.randn(67)"),
+    "linear of three axes": ("F.silu(F.linear(x, self.w)) + 1", "torch.randn(3, 21, 45)", "torch.randn(70, 45)"),
+    "products": ("torch.bmm(x, y.transpose(1, 2)) * 0.5", "torch.randn(5, 19, 23), torch.randn(5, 33, 23)", ""),
+    "one behind the other": (
+        "torch.cat([-x[:, 16:], y, x[:, :16]], 1).relu()",
+        "torch.randn(9, 33), torch.randn(9, 5)",
+        "",
+    ),
+    "short rows": ("torch.softmax(x, -1)", "torch.randn(131, 5)", ""),
+    "long columns": ("x.sum(0)", "torch.randn(2048, 21)", ""),
+    "convolution": (
+        "F.relu(F.conv2d(x, self.w, padding=1, stride=2))",
+        "torch.randn(2, 6, 13, 21)",
+        "torch.randn(10, 6, 3, 3)",
+    ),
+    "convolution in groups": (
+        "F.conv1d(x, self.w, dilation=2, groups=3)",
+        "torch.randn(3, 6, 70)",
+        "torch.randn(9, 2, 3)",
+    ),
+    "pooling": ("F.max_pool2d(x, 3, 2, 1) + F.avg_pool2d(x, 2)[:, :, :7, :11]", "torch.randn(2, 5, 14, 22)", ""),
+    "global pooling": ("F.adaptive_avg_pool2d(x, 1)", "torch.randn(3, 7, 9, 11)", ""),
+    "halves": ("x[:, :32] * torch.cos(y) + x[:, 32:] * torch.sin(y)", "torch.randn(9, 64), torch.randn(9, 32)", ""),
+}
+
+
+def source(name: str) -> str:
+    result, inputs, weights = REFERENCES[name]
+    count = inputs.count("torch.rand")
+    init = f"        self.w = nn.Parameter({weights})" if weights else "        pass"
+    return FORM.format(init=init, parameters=", ".join("xy"[:count]), result=result, inputs=inputs)
+
+
+def reference(name: str, folder: Path) -> Task:
+    """The task of this name, by way of a file, as users have it."""
+
+    path = folder / f"{name.replace(' ', '_')}.py"
+    path.write_text(source(name))
+    return load_task(str(path))

@@ -1,0 +1,40 @@
+"""Everything the synthesiser knows how to write, judged: by the usual genome and by others drawn at random."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import kernelwright
+from kernelwright.judge import Judge
+from kernelwright.propose.builtin import Builtin, Genome
+from kernelwright.propose.builtin._candidate import candidate
+from kernelwright.propose.builtin._genome import drawn, read
+from kernelwright.tasks import load_task
+from tests.propose.builtin.references import REFERENCES, reference
+
+DRAWN = 2
+BIAS_GELU = Path(kernelwright.__file__).parent / "cli" / "demo" / "bias_gelu.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REFERENCES)
+def test_kernels_are_right_whatever_the_genome(name: str, judge: Judge, tmp_path: Path) -> None:
+    task = reference(name, tmp_path)
+    cases = Builtin().understand(task)
+    others = [drawn(random.Random(f"{name} {number}")) for number in range(DRAWN)]
+    for genome in [Genome(), *(replace(other, functions="exact") for other in others)]:
+        verdict = judge.judge(task, candidate(name, cases, genome), timed=False)
+        assert verdict.accepted, f"{genome}: {verdict.message}"
+    judge.forget(task)
+
+
+@pytest.mark.slow
+def test_a_search_finds_a_kernel_without_a_model(tmp_path: Path) -> None:
+    task = load_task(str(BIAS_GELU))
+    found = kernelwright.optimize(task, model="builtin", evaluations=3, in_flight=1, store=tmp_path / "runs.db")
+    assert found.source is not None, found.reason
+    assert read(found.source) is not None

@@ -1,0 +1,131 @@
+"""The synthesiser as one who answers: what decides an answer, and what it says when it has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelwright.judge import Judge
+from kernelwright.propose import ProposerError, Request, parse, proposer
+from kernelwright.propose.builtin import Builtin, CannotWriteError, Genome
+from kernelwright.propose.builtin._capture import Graph, Node, Source
+from kernelwright.propose.builtin._genome import read
+from kernelwright.propose.builtin._kernels import plan
+from kernelwright.propose.builtin._lower import lower
+from kernelwright.tasks import Task, load_task
+from tests.propose.builtin.references import reference
+
+FOREIGN = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n"
+
+
+@pytest.fixture(scope="module")
+def softmax(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    return reference("softmax", tmp_path_factory.mktemp("tasks"))
+
+
+@pytest.fixture(scope="module")
+def builtin(softmax: Task) -> Builtin:
+    made = Builtin(seed=1)
+    made.understand(softmax)
+    return made
+
+
+def ask(task: Task | None, name: str = "7", **more: Any) -> Request:
+    return Request(**{"id": name, "prompt": "", "kind": "draft", "backend": "cpp", "task": task, **more})
+
+
+def answer(builtin: Builtin, request: Request) -> str:
+    found = parse(builtin.propose(request).text, request.parent)
+    assert found.source is not None, found.problem
+    return found.source
+
+
+def test_an_answer_is_a_kernel_that_the_judge_accepts(builtin: Builtin, softmax: Task, judge: Judge) -> None:
+    verdict = judge.judge(softmax, answer(builtin, ask(softmax, "1")), timed=False)
+    assert verdict.accepted, verdict.message
+
+
+def test_the_seed_and_the_id_decide_an_answer(builtin: Builtin, softmax: Task) -> None:
+    again = Builtin(seed=1)
+    again._understood = builtin._understood
+    assert answer(builtin, ask(softmax)) == answer(again, ask(softmax))
+    assert len({answer(builtin, ask(softmax, str(name))) for name in range(2, 40)}) > 5
+
+
+def test_a_kernel_of_its_own_is_changed_and_one_of_somebody_else_begun_anew(builtin: Builtin, softmax: Task) -> None:
+    parent = answer(builtin, ask(softmax, "1"))
+    assert read(parent) == Genome()
+    child = answer(builtin, ask(softmax, kind="improve", parent=parent))
+    assert read(child) not in (None, Genome())
+    assert answer(builtin, ask(softmax, kind="improve", parent=FOREIGN)) == answer(builtin, ask(softmax))
+
+
+def test_genes_that_make_no_difference_make_no_new_kernel(builtin: Builtin, softmax: Task) -> None:
+    """A softmax has rows and no blocks, so how long blocks are is nothing that its kernel shows."""
+    texts = [answer(builtin, ask(softmax, str(name))) for name in range(2, 40)]
+    rows = [genome for text in texts if (genome := read(text)) and genome.fuse == "all"]
+    assert {genome.block for genome in rows} == {Genome().block}
+
+
+def test_fusion_and_its_absence(builtin: Builtin, softmax: Task) -> None:
+    (written,) = builtin.understand(softmax)
+    assert [len(kernel.parts) for kernel in plan(written.program, Genome())] == [3]
+    assert [len(kernel.parts) for kernel in plan(written.program, Genome(fuse="none"))] == [1, 1, 1]
+
+
+def test_it_has_no_advice(builtin: Builtin, softmax: Task) -> None:
+    assert builtin.propose(ask(softmax, kind="rewrite")).text == ""
+
+
+def test_it_is_called_builtin() -> None:
+    assert isinstance(proposer("builtin"), Builtin)
+
+
+def test_what_it_cannot_do_is_said(softmax: Task) -> None:
+    with pytest.raises(ProposerError, match="without a task"):
+        Builtin().propose(ask(None))
+    with pytest.raises(CannotWriteError, match="writes C\\+\\+ so far, not triton"):
+        Builtin().propose(ask(softmax, backend="triton"))
+
+
+def graph(op: str, *arguments: Any, dtype: str = "float32") -> Graph:
+    source = Source("x", "USER_INPUT", None, (4, 8), dtype, place=0)
+    node = Node("found", op, ({"node": "x"}, *arguments), {}, (4, 8), dtype)
+    return Graph((source,), (node,), ("found",), "", ((4, 8),), ())
+
+
+def test_an_operator_that_is_not_known_is_named() -> None:
+    with pytest.raises(CannotWriteError, match=r"does not know the operator aten\.cumsum\.default"):
+        lower(graph("aten.cumsum.default", 1))
+
+
+def test_a_dtype_that_is_not_written_is_named() -> None:
+    with pytest.raises(CannotWriteError, match="bfloat16"):
+        lower(graph("aten.exp.default", dtype="bfloat16"))
+
+
+def test_a_reference_that_torch_cannot_see_through_is_said(tmp_path: Path) -> None:
+    text = tmp_path / "branching.py"
+    text.write_text(BRANCHING)
+    with pytest.raises(CannotWriteError, match="cannot be captured"):
+        Builtin().understand(load_task(str(text)))
+
+
+BRANCHING = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1 if x.sum() > 0 else x - 1
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+
+
+def get_init_inputs():
+    return []
+"""
