@@ -79,7 +79,7 @@ judge-family: $(STAMP)
 	$(BIN)/python -m tests.simulated.judge_family softmax
 	$(BIN)/python -m tests.simulated.judge_family matmul
 
-# Has those members of the large family judged here that the searches of docs/compare.md meet; an hour or more, goes on where it was left.
+# Has those members of the large family judged here that the searches of docs/compare.md meet; an hour or so; goes on where it was left.
 judge-visited: $(STAMP)
 	$(BIN)/python -m tests.simulated.judge_family attention --visited
 
