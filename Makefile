@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family clean
+.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family judge-visited clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -78,6 +78,10 @@ bench-search: $(STAMP)
 judge-family: $(STAMP)
 	$(BIN)/python -m tests.simulated.judge_family softmax
 	$(BIN)/python -m tests.simulated.judge_family matmul
+
+# Has those members of the large family judged here that the searches of docs/compare.md meet; an hour or so; goes on where it was left.
+judge-visited: $(STAMP)
+	$(BIN)/python -m tests.simulated.judge_family attention --visited
 
 # On a machine with an NVIDIA GPU: PYTHON_GPU is an interpreter with a CUDA build of torch and this package.
 bench-judge-gpu:

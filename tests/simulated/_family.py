@@ -33,7 +33,7 @@ class Member:
         return Member(self.answers)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Family:
     """All members for one task.
 
@@ -42,6 +42,7 @@ class Family:
         makes_sense: Whether answers go together.
         write: The candidate with these answers.
         slip: The same text with something gone wrong, of this kind.
+        visited: Too many to judge them all: only those are judged that searches meet.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Family:
     makes_sense: Callable[[Answers], bool]
     write: Callable[[Answers], str]
     slip: Callable[[str, str], str]
+    visited: bool = False
 
     def answers(self, member: Member) -> dict[str, str]:
         return dict(zip(self.choices, member.answers, strict=True))
@@ -81,18 +83,23 @@ class Family:
         return text.replace('extern "C"', f'// attempt {remark}\nextern "C"', 1) if remark else text
 
     @cached_property
-    def _known(self) -> dict[str, Member]:
-        return {self.source(member).strip(): member for member in self}
+    def _known(self) -> dict[bytes, Member]:
+        return {_known_by(self.source(member)): member for member in self}
 
     def find(self, source: str) -> Member | None:
         """Which member a text is, whatever was remarked in it; None where it is none."""
-        return self._known.get(_REMARK.sub("", source).strip())
+        return self._known.get(_known_by(source))
 
     def recognised(self, source: str) -> Member:
         found = self.find(source)
         if found is None:
             raise ValueError(f"this is no member of {self.name}:\n{source}")
         return found
+
+
+def _known_by(source: str) -> bytes:
+    """A text without remarks, short enough to remember thousands."""
+    return hashlib.sha256(_REMARK.sub("", source).strip().encode()).digest()
 
 
 def _slip_of(member: Member) -> str:

@@ -122,7 +122,7 @@ class SimulatedModel:
         return rng.choices(near[number], [self._likely(parent, member) for member in near[number]])[0]
 
     def _goes(self, parent: Member, member: Member, direction: tuple[str, int] | str) -> bool:
-        here, there = (cell_of(self._family.source(one)) for one in (parent.mended, member))
+        here, there = (cell_of(self._family, one) for one in (parent.mended, member))
         if isinstance(direction, str):
             return here == there
         axis, way = AXES.index(direction[0]), direction[1]
@@ -198,9 +198,9 @@ class SimulatedModel:
 
 
 @cache
-def cell_of(source: str) -> Cell:
+def cell_of(family: Family, member: Member) -> Cell:
     """A writer knows what his kernels do."""
-    return backends.describe(source).cell
+    return backends.describe(family.source(member)).cell
 
 
 def _direction(text: str) -> tuple[str, int] | str | None:

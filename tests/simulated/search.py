@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from kernelwright.archive import Archive
 from kernelwright.engine import Budget, Found, Means, Plan, optimize
+from kernelwright.fleet import Fleet
 from kernelwright.report import Course, course
 from kernelwright.report._course import Step
 from kernelwright.store import Records, Store
@@ -16,11 +18,31 @@ from tests.simulated._family import Family
 from tests.simulated.model import SimulatedModel
 from tests.simulated.table import Table, TableFleet
 
+# Ways to search, as what is said to `search`.
+WAYS: dict[str, dict[str, Any]] = {
+    "map-elites": {"method": "map-elites"},
+    "best-of-n": {"method": "best-of-n"},
+    "refine": {"method": "refine"},
+    "beam": {"method": "beam"},
+    "no-gradients": {"method": "map-elites", "without": ("gradients",)},
+    "no-prompt-evolution": {"method": "map-elites", "without": ("prompt-evolution",)},
+}
+
 
 def search(
-    family: Family, store: Path, *, method: str, seed: int, evaluations: int, without: Sequence[str] = ()
+    family: Family,
+    store: Path,
+    *,
+    method: str,
+    seed: int,
+    evaluations: int,
+    without: Sequence[str] = (),
+    fleet: Fleet | None = None,
 ) -> Found:
-    """One run into a store of its own: runs that share one share what they learn of advice, too."""
+    """One run into a store of its own: runs that share one share what they learn of advice, too.
+
+    Judged from the family's table, or by another fleet.
+    """
     task = load_task(family.task)
     plan = Plan(
         backend="cpp",
@@ -30,7 +52,7 @@ def search(
         lanes=1,
         seed=seed,
     )
-    fleet = TableFleet(family, Table.read(family), task, seed)
+    fleet = fleet or TableFleet(family, Table.read(family), task, seed)
     with Store(store) as records:
         return optimize(task, plan, Means(store=records, proposer=SimulatedModel(family, seed), fleet=fleet))
 

@@ -1,4 +1,4 @@
-"""What the real judge said of every member of a family, kept in a file, and a fleet that answers from it."""
+"""What the real judge said of members of a family, kept in a file, and a fleet that answers from it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from tests.simulated._family import Family, Member
 VERDICTS = Path(__file__).parent / "verdicts"
 
 
+class NotJudged(LookupError):
+    """A member is asked for that is not in the table."""
+
+
 def place(family: Family) -> Path:
     return VERDICTS / f"{family.name}.json"
 
@@ -32,6 +36,8 @@ class Table:
 
     @classmethod
     def read(cls, family: Family) -> Table:
+        if not place(family).exists():
+            raise NotJudged(f"no member of {family.name} was judged yet: {_to_do(family)}.")
         return cls(**json.loads(place(family).read_text()))
 
     def log_speedup(self, member: Member) -> float:
@@ -85,14 +91,25 @@ class TableFleet:
         if job.source in self._fates:
             status = self._fates[job.source]
             return {**blank, "status": str(status), "accepted": status == "CORRECT", "message": "", "seconds": {}}
-        kept = self._table.verdicts[self._family.recognised(job.source).key]
-        told = {**blank, **{name: kept[name] for name in ("status", "accepted", "message")}}
+        kept = self._kept(self._family.recognised(job.source))
+        told = {**blank, "status": kept["status"], "accepted": kept["accepted"], "message": kept.get("message", "")}
         told["seconds"] = {"total": kept["seconds"]}
         if "speedup" in kept:
             rng = random.Random(f"{self._seed} {job.candidate} {job.measurement}")
             told["time_ms"] = kept["time_ms"]
             told["speedup"] = {"eager": kept["speedup"] if job.measurement == 1 else measured_again(kept, rng)}
         return told
+
+    def _kept(self, member: Member) -> dict[str, Any]:
+        kept = self._table.verdicts.get(member.key)
+        if kept is None:
+            raise NotJudged(f"{member.key} of {self._family.name} was not judged yet: {_to_do(self._family)}.")
+        return kept
+
+
+def _to_do(family: Family) -> str:
+    how = " --visited, with these ways, seeds and evaluations" if family.visited else ""
+    return f"run python -m tests.simulated.judge_family {family.name}{how}"
 
 
 def measured_again(kept: dict[str, Any], rng: random.Random) -> dict[str, float]:

@@ -1,37 +1,43 @@
-"""The families: real kernels of many kinds, each judged."""
+"""The families: real kernels of many kinds, judged."""
 
 import math
 import random
 
 import pytest
 
-from tests.simulated import FAMILIES
+from tests.simulated import FAMILIES, JUDGED
 from tests.simulated._family import Family, Member
 from tests.simulated.model import cell_of
 from tests.simulated.table import Table, measured_again
 
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+judged = pytest.mark.parametrize("family", JUDGED.values(), ids=JUDGED)
+# As many members as a test has patience for, of a family that is larger.
+PATIENCE = 300
+
+
+def some(members: list[Member]) -> list[Member]:
+    return members if len(members) <= PATIENCE else random.Random(0).sample(members, PATIENCE)
 
 
 @families
 def test_every_member_is_another_text_and_is_known_by_it(family: Family) -> None:
     every = list(family)
-    assert 200 <= len(every) <= 300
-    assert len({family.source(member) for member in every}) == len(every)
-    for member in every:
+    assert len({family.source(member) for member in every}) == len(every) >= 200
+    for member in some(every):
         assert family.recognised(family.source(member, remark="3-14")) == member
     assert family.find("something else") is None
 
 
 @families
 def test_members_fall_into_many_cells(family: Family) -> None:
-    cells = {cell_of(family.source(member)) for member in family.whole}
+    cells = {cell_of(family, member) for member in some(family.whole)}
     assert len(cells) >= 10
     for axis in range(3):
         assert len({cell[axis] for cell in cells}) >= 2
 
 
-@families
+@judged
 def test_every_member_was_judged_and_broken_ones_were_rejected(family: Family) -> None:
     table = Table.read(family)
     assert set(table.verdicts) == {member.key for member in family}
@@ -42,14 +48,14 @@ def test_every_member_was_judged_and_broken_ones_were_rejected(family: Family) -
     assert len(right) >= 0.95 * len(family.whole)
 
 
-@families
+@judged
 def test_kernels_differ_by_far_more_than_measurements_do(family: Family) -> None:
     table = Table.read(family)
     speeds = [kept["speedup"]["ratio"] for kept in table.verdicts.values() if "speedup" in kept]
     assert max(speeds) > 10 * min(speeds)
 
 
-@families
+@judged
 def test_small_steps_to_something_faster_do_not_always_lead_to_the_best(family: Family) -> None:
     """Some kernels are faster than all that are one step away, and slower by a tenth than the best."""
     table = Table.read(family)

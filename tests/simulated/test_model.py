@@ -33,7 +33,7 @@ def share(members: list[Member], fits) -> float:
 
 
 def _cell(member: Member) -> tuple[int, int, int]:
-    return cell_of(FAMILY.source(member.mended))
+    return cell_of(FAMILY, member.mended)
 
 
 def test_the_same_question_gets_the_same_answer_and_another_seed_another() -> None:
