@@ -13,7 +13,7 @@ import torch
 import kernelwright
 from kernelwright.tasks import TaskError, load_task
 from kernelwright.tasks._draw import draw_input
-from kernelwright.tasks.suites import VARIABLE, _everyday, find_suites, open_suite, select
+from kernelwright.tasks.suites import VARIABLE, Quality, _everyday, find_suites, open_suite, select
 
 from .made_up_suites import kernelbench
 
@@ -110,6 +110,13 @@ def test_the_version_is_that_of_the_files(tmp_path, monkeypatch):
     table = copy / "pointwise" / "bias_gelu" / "task.toml"
     table.write_text(table.read_text().replace("tokens = 512", "tokens = 511"))
     assert open_suite("everyday").version != before
+
+
+def test_the_audit_that_comes_along_is_of_this_version_and_flags_nothing():
+    audited = Quality.shipped("everyday", open_suite("everyday").version)
+    assert audited is not None, "tasks have changed: audit the suite again, as docs/suites.md says"
+    assert {key for key, _ in audited.findings} == {problem.id for problem in PROBLEMS}
+    assert {finding.status for finding in audited.findings.values()} == {"clean"}
 
 
 # Every task
