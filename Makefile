@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search judge-family judge-visited clean
+.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search bench-everyday judge-family judge-visited clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -73,6 +73,14 @@ bench-engine: $(STAMP)
 # What ways to search are worth with the simulated model, on kernels that the real judge has judged.
 bench-search: $(STAMP)
 	$(BIN)/python -m benchmarks.bench_search
+
+# Every task of `everyday`, searched by MODEL as long as SEARCH says, against eager and torch.compile: an hour and more.
+# The same command goes on where it was left.
+SEARCH ?= --minutes 1
+bench-everyday: $(STAMP)
+	@test -n "$(MODEL)" || { echo "Say who writes: make bench-everyday MODEL=openai/NAME"; exit 2; }
+	$(BIN)/kernelwright bench everyday --search --model $(MODEL) $(SEARCH) --baseline eager,compile \
+		--store out/everyday/runs.db --out out/everyday
 
 # Has every member of the simulated model's families judged here, ten minutes on 2 cores; what is judged already stays.
 judge-family: $(STAMP)

@@ -52,11 +52,11 @@ def test_the_environment_names_folders(place, monkeypatch):
     assert load_task("kernelbench:1/19").name == "19_Absolute"
 
 
-def test_the_config_folder_is_looked_in_last(place, monkeypatch, tmp_path):
+def test_the_config_folder_is_looked_in_last_but_for_what_comes_along(place, monkeypatch, tmp_path):
     kernelbench(tmp_path / "config" / "kernelwright" / "suites" / "mine")
-    assert [suite.root.name for suite in find_suites()] == ["mine"]
+    assert [suite.root.name for suite in find_suites()] == ["mine", "everyday"]
     monkeypatch.setenv(VARIABLE, str(place))
-    assert [suite.root.name for suite in find_suites()] == ["kb", "rkb", "mine"]
+    assert [suite.root.name for suite in find_suites()] == ["kb", "rkb", "mine", "everyday"]
 
 
 def test_a_named_folder_is_the_only_one(place, monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""`kernelwright suites`: which public suites lie on this machine."""
+"""`kernelwright suites`: which suites there are on this machine, public ones and our own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from kernelwright.tasks import TaskError
 from kernelwright.tasks.suites import VARIABLE, Suite, find_suites
 
-HELP = "List the public suites found on this machine; `suites audit` says which of their problems can be trusted."
+HELP = "List the suites found on this machine; `suites audit` says which of their problems can be trusted."
 
 SuiteDirOption = Annotated[
     Path | None,

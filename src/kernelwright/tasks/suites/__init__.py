@@ -1,10 +1,12 @@
-"""Public suites of problems, read from a local checkout or dataset file. Nothing is downloaded.
+"""Suites of problems: public ones, read from a checkout or dataset file, and one of our own. Nothing is downloaded.
 
     find_suites()                         what lies in the usual places
     select("kernelbench:1")               the problems that an address names
     load_problem("kernelbench:1/19")      one of them as a task
+    load_problem("everyday:bias_gelu")    one that needs no checkout
 
-Knows the layouts of KernelBench and robust-kbench, of folders of solutions and of quality files. Runs nothing.
+Knows the layouts of KernelBench and robust-kbench, of `everyday` in this folder, of folders of solutions and of quality
+files. Runs nothing.
 """
 
 from kernelwright.tasks.suites._address import Address

@@ -7,7 +7,7 @@ from pathlib import Path
 from kernelwright.tasks._error import TaskError, choose_among, located
 from kernelwright.tasks._load import Setting
 from kernelwright.tasks._task import Task
-from kernelwright.tasks.suites import _kernelbench, _robust
+from kernelwright.tasks.suites import _everyday, _kernelbench, _robust
 from kernelwright.tasks.suites._address import Address
 from kernelwright.tasks.suites._places import places, where_to_put
 from kernelwright.tasks.suites._problem import Problem
@@ -16,12 +16,14 @@ from kernelwright.tasks.suites._suite import Suite
 KNOWN: Mapping[str, Callable[[Path], Suite | None]] = {
     _kernelbench.NAME: _kernelbench.recognise,
     _robust.NAME: _robust.recognise,
+    _everyday.NAME: _everyday.recognise,
 }
 
 
 def find_suites(suite_dir: Path | None = None) -> list[Suite]:
     """All suites in the usual places, or in the one place that is named. Of equal names the first is used."""
-    return [suite for place in places(suite_dir) for suite in _at(place)]
+    packaged = [_everyday.FOLDER] if suite_dir is None else []
+    return [suite for place in (*places(suite_dir), *packaged) for suite in _at(place)]
 
 
 def _at(place: Path) -> list[Suite]:
@@ -47,8 +49,15 @@ def open_suite(name: str, suite_dir: Path | None = None) -> Suite:
         raise TaskError(f"no suite named {name!r} is known here.", fix=choose_among(name, KNOWN))
     found = [suite for suite in find_suites(suite_dir) if suite.name == name]
     if not found:
-        raise TaskError(f"the suite {name!r} is not on this machine.", fix=where_to_put(name))
+        raise _missing(name, suite_dir)
     return found[0]
+
+
+def _missing(name: str, suite_dir: Path | None) -> TaskError:
+    if name == _everyday.NAME:
+        what = f"the suite {name!r} comes with kernelwright and does not lie in {suite_dir}."
+        return TaskError(what, fix="Leave --suite-dir out.")
+    return TaskError(f"the suite {name!r} is not on this machine.", fix=where_to_put(name))
 
 
 def select(text: str, suite_dir: Path | None = None) -> tuple[Suite, tuple[Problem, ...]]:

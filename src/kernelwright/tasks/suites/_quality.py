@@ -1,7 +1,7 @@
 """Quality files: which problems of a suite can tell a kernel from no kernel, as measured on some machine.
 
 One JSON object, written anew after every problem, so that an audit can go on where it stopped. Those measured for
-public suites lie beside this module and come with the package.
+suites, public ones and our own, lie beside this module and come with the package.
 """
 
 import json
