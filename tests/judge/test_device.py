@@ -24,7 +24,7 @@ from kernelwright.judge.device._timing import FEW_ROUNDS, MANY_ROUNDS, _plan
 from kernelwright.judge.worker import _gauge
 from kernelwright.judge.worker._device import Host
 from kernelwright.judge.worker._gauge import Gauge
-from kernelwright.judge.worker._referee import Referee, Sentence
+from kernelwright.judge.worker._referee import Referee, Sentence, Swayed
 from kernelwright.tasks import load_task
 from tests.judge.texts import RELU, TASKS, forward, relu
 
@@ -287,6 +287,18 @@ def test_an_excuse_is_looked_for_until_it_is_found(off, excused, looks, monkeypa
     assert len(seen) == looks
     assert referee._excused(*asked) == excused
     assert len(seen) == looks  # they are remembered
+
+
+@pytest.mark.parametrize(("free", "kept"), [(0.9, True), (0.1, False)])
+def test_sways_are_kept_while_much_of_the_device_is_free(free: float, kept: bool, monkeypatch) -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        referee = Referee(Channel(here))
+    referee.device = Host()
+    monkeypatch.setattr(referee.device, "free_bytes", lambda: int(free * referee.device.total_bytes()))
+    monkeypatch.setattr(referee, "_room", lambda: 0)  # so that they are large
+    referee._swayed = Swayed("known", [torch.zeros(8)])
+    assert referee._keep_sways() == kept
 
 
 def test_who_is_wrong_on_wild_inputs_once_it_is_timed_is_found(hear: Hear) -> None:

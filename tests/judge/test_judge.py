@@ -31,6 +31,17 @@ def test_the_same_master_seed_comes_to_the_same_trials_again(small_judge, eight_
     assert second.evidence["weights_seed"] == first.evidence["weights_seed"]
 
 
+def test_who_is_wrong_on_wild_inputs_once_it_is_timed_is_found(small_judge, relu_task):
+    """After so many calls on tame inputs it takes itself to be timed. Trials may come too early once, not twice."""
+    source = relu(
+        "static int tame; static bool wild;"
+        "if (i == 0) { wild = false; for (int64_t k = 0; k < n; k++) wild |= x[k] > 20; tame += !wild; }"
+        "y[i] = x[i] > 0 && !(wild && tame > 6) ? x[i] : 0;"
+    )
+    found = [small_judge.judge(relu_task, f"{source}# {number}\n") for number in range(2)]
+    assert any(verdict.stage == "time" and not verdict.accepted for verdict in found)
+
+
 def test_a_verdict_names_task_candidate_and_machine(small_judge, relu_task):
     verdict = small_judge.judge(relu_task, RELU, timed=False)
     assert verdict.task == relu_task.hash

@@ -37,7 +37,7 @@ GO_SECONDS, LONGEST_GO_SECONDS, MOST_CALLS = 4e-3, 0.1, 32
 # Calls that are long by themselves are measured well in fewer rounds; none is shorter than a launch.
 LONG_SECONDS, LEAST_SECONDS = 1e-3, 2e-6
 FEW_ROUNDS, MANY_ROUNDS = 6, 10
-FULLY_VERIFIED = 1 / 6
+FULLY_VERIFIED = 1 / 4
 # Between the rounds a block makes its share of the trials: all of them if they are short, else one go of them.
 TRIAL_SECONDS = 0.05
 # How much less than recorded a timed call may take: clocks differ from moment to moment.
