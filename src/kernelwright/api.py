@@ -79,7 +79,8 @@ def optimize(
 
     Args:
         task: A file in KernelBench form, a task folder, a suite's problem, or a loaded task.
-        model: Who writes, as `--model` says it; or anything with a method `propose`.
+        model: Who writes, as `--model` says it; or anything with a method `propose`. Not said, and no key in the
+            environment: the built-in synthesiser.
         fleet: Who judges, as `--fleet` says it; or an open fleet, which stays open.
         config: A TOML file.
         settings: By dotted keys, such as `{"model.tries": 3}`.
@@ -98,6 +99,8 @@ def optimize(
         fleet=fleet if isinstance(fleet, str) else None,
         **options,
     )
+    if model is None:
+        configuration = configuration.with_somebody()
     described = _described(task, configuration, suite_dir)
     with _opened(configuration, Path(store), model, fleet, _Ear(tell)) as means:
         found = engine.optimize(_fitted(described, configuration), configuration.plan(), means)

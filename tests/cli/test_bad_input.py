@@ -47,7 +47,7 @@ def search(invoke: Invoke, store: Path) -> Callable[..., Result]:
     """A search at an endpoint that is tried once."""
 
     def run(url: str, *options: object) -> Result:
-        asked = ["--model", "openai/small", "--base-url", url, "--set", "model.tries=1"]
+        asked = ["--model", "openai/small", "--base-url", url, "--set", "model.tries=1", "--without", "seeding"]
         return invoke("optimize", TASK, *asked, "--store", store, "--in-flight", "1", *options)
 
     return run
@@ -81,7 +81,19 @@ def goes_on(invoke: Invoke, words: list[str], *more: object) -> Result:
 # *** before anything is begun ***
 
 REFUSED = {
-    "no model at all": ([], "nobody is named to write", "--model openai/NAME"),
+    "no model for this language": (["--backend", "cuda"], "nobody is named to write", "--model openai/NAME"),
+    "an address and no model": (
+        ["--base-url", "http://localhost:1"],
+        "nobody is named to write",
+        "--model openai/NAME",
+    ),
+    "an unknown seeder": (["--model", "mailbox/m", "--seed-with", "bulitin"], "did you mean builtin?", ""),
+    "seeds and none": (
+        ["--model", "mailbox/m", "--seed-with", "builtin", "--without", "seeding"],
+        "seeding is asked for and left out",
+        "",
+    ),
+    "no seeds at all": (["--model", "mailbox/m", "--set", "search.seeds=0"], "0 seeds are none", ""),
     "no key": (["--model", "openai/small"], "$OPENAI_API_KEY is not set", "export OPENAI_API_KEY"),
     "a model of no kind": (["--model", "opnai/small"], "no model is called 'opnai/small'", "openai/NAME"),
     "no script folder": (["--model", "script/none"], "none: there is no such folder", "Name a folder"),
@@ -110,6 +122,9 @@ def test_what_cannot_be_searched_is_said_before_anything_is_begun(
     monkeypatch.chdir(store.parent)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setattr("kernelwright.cli._optimize.check_backend", lambda name: None)
     Path("empty").mkdir()
     Path("file").write_text("")
     result = invoke("optimize", TASK, "--store", store, *options)
@@ -294,7 +309,7 @@ def test_a_giant_letter_is_named_and_can_be_answered_again(invoke: Invoke, store
 
     answering = threading.Thread(target=answer_at_length, daemon=True)
     answering.start()
-    asked = ["--model", f"mailbox/{mail}", "--evaluations", "1", "--in-flight", "1"]
+    asked = ["--model", f"mailbox/{mail}", "--evaluations", "1", "--in-flight", "1", "--without", "seeding"]
     result = invoke("optimize", TASK, *asked, "--store", store)
     done.set()
     answering.join()
@@ -409,7 +424,8 @@ def test_a_disk_that_fills_up_in_the_middle_loses_no_reply(tmp_path: Path) -> No
                 except OSError: pass
             answer(200, completion(texts[3]))(handler, asked)
         with TestEndpoint(*(answer(200, completion(text)) for text in texts[:3]), fills) as endpoint:
-            asked = ["--model", "openai/small", "--base-url", endpoint.url, "--in-flight", "1", "--evaluations", "6"]
+            asked = ["--model", "openai/small", "--base-url", endpoint.url, "--in-flight", "1", "--evaluations", "6",
+                     "--without", "seeding"]
             result = run("optimize", {str(TASK)!r}, *asked, "--store", store)
         assert result.exit_code == 2, result.output
         print(" ".join(result.stderr.split()))
@@ -476,7 +492,7 @@ def test_files_that_may_not_grow_keep_what_they_hold(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
         with TestEndpoint(*(answer(200, completion(text)) for text in texts)) as endpoint:
             sys.argv = ["kernelwright", "optimize", {str(TASK)!r}, "--model", "openai/a", "--base-url", endpoint.url,
-                        "--store", "runs.db", "--in-flight", "1"]
+                        "--store", "runs.db", "--in-flight", "1", "--without", "seeding"]
             app()
     """
     (tmp_path / "program.py").write_text(textwrap.dedent(program))

@@ -110,7 +110,7 @@ def shared(one_judge, monkeypatch):
 
 
 def search(invoke, model: str, *more, problems: str = "kernelbench:1"):
-    limits = ("--evaluations", 3, "--in-flight", 1, "--without", "prompt-evolution")
+    limits = ("--evaluations", 3, "--in-flight", 1, "--without", "prompt-evolution,seeding")
     return invoke("bench", problems, "--search", "--model", model, *limits, "--store", "runs.db", *more)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -181,3 +182,25 @@ def test_a_password_in_an_address_is_used_and_not_kept() -> None:
     made = configured(base_url="http://me:secret@host:8000/v1?a=b")
     assert made.model.base_url == "http://me:secret@host:8000/v1?a=b"
     assert stored(made.plan().to_json()).model.base_url == "http://host:8000/v1?a=b"
+
+
+# *** who writes first ***
+
+
+@pytest.mark.parametrize(
+    ("said", "seeder"),
+    [
+        ({"model": "openai/a"}, "builtin"),
+        ({"model": "mailbox/m", "backend": "triton"}, "builtin"),
+        ({"model": "builtin"}, None),
+        ({"model": "script/ready"}, None),
+        ({}, None),
+        ({"model": "script/ready", "seed_with": "builtin"}, "builtin"),
+        ({"model": "openai/a", "seed_with": "none"}, None),
+        ({"model": "openai/a", "without": ["seeding"]}, None),
+    ],
+)
+def test_seeds_are_the_synthesisers_where_a_model_is_asked(said: dict, seeder: str | None) -> None:
+    plan = configured(**said).plan()
+    assert plan.seed_with == seeder
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan

@@ -90,7 +90,7 @@ def killed_and_resumed(start: Start, store: Path, where: list[object], ordeal: O
     """Plays a run to its end, killing it so many times on the way; its name."""
     chance = random.Random(SEED)
     where = [*where, "--store", store]
-    budget = ["--evaluations", ordeal.evaluations, "--in-flight", 1]
+    budget = ["--evaluations", ordeal.evaluations, "--in-flight", 1, "--without", "seeding"]
     process = start("optimize", TASKS / "relu.py", *budget, *where)
     name = begun(process, store)
     for _ in range(ordeal.kills):

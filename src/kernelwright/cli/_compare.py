@@ -40,7 +40,7 @@ def run(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Names of runs, or how they begin; `all`.")],
     stores: Annotated[list[Path] | None, typer.Option("--store", help="Where runs are kept; may be repeated.")] = None,
     by: Annotated[str, typer.Option(help=f"What is compared, comma-separated: {', '.join(COMPARABLE)}.")] = (
-        "method,without"
+        "method,seeding,without"
     ),
     budget: Annotated[str, typer.Option(help=f"Equal in what: {', '.join(BUDGETS)}.")] = EVALUATIONS,
     as_json: Annotated[bool, typer.Option("--json", help="Print every curve and number as JSON.")] = False,

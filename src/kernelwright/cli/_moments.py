@@ -69,6 +69,14 @@ def _advice(event: Event) -> str:
     return f"{INDENT}the advice was {'rewritten' if event['genome'] else 'to be rewritten, and stays as it is'}"
 
 
+def _seeded(event: Event) -> str:
+    if not event["seeds"]:
+        return ""
+    return (
+        f"{INDENT}seeded: {event['seeds']} kernels that no model wrote, {event['filled']} cells filled; now the model"
+    )
+
+
 _WORDS: dict[str, Callable[[Event], str]] = {
     "begun": _begun,
     "judged": _judged,
@@ -76,5 +84,7 @@ _WORDS: dict[str, Callable[[Event], str]] = {
     "unusable": lambda event: f"{INDENT}answer {plain(event['request'])} holds no kernel: {plain(event['why'])}",
     "fault": lambda event: f"{INDENT}the judge failed, trying again: {plain(event['why'])}",
     "advice": _advice,
+    "seeded": _seeded,
+    "unseeded": lambda event: f"{INDENT}no seeds: {plain(event['why'])} The search goes on without",
     "final": lambda event: f"{INDENT}measuring {short(event['candidate'])} once more, on new inputs",
 }

@@ -30,6 +30,10 @@ from kernelwright.judge import BASELINES, Judge
 from kernelwright.tasks import Task, load_task
 
 HELP = "Search for a faster kernel. Exit 0 found, 1 nothing was accepted, 2 could not search."
+EMBEDDED = (
+    "No model is named and no key is set: the built-in synthesiser writes (docs/builtin.md). "
+    "For a model: export OPENAI_API_KEY=..., then --model openai/NAME."
+)
 
 
 def _default(value: object) -> str:
@@ -65,6 +69,12 @@ def run(
         typer.Option(help="How many requests may be under way at once" + _default(DEFAULTS.search.in_flight)),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of every choice" + _default(DEFAULTS.search.seed))] = None,
+    seed_with: Annotated[
+        str | None,
+        typer.Option(
+            help="Who writes the first kernels, before a model is asked for any: builtin, none" + _default("builtin")
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(help=f"What to time against, comma-separated: {', '.join(BASELINES)}" + _default(BASELINE)),
@@ -84,7 +94,7 @@ def run(
 ) -> None:
     settings, constants = settings_from(pairs)
     with sentences():
-        configuration = configured(
+        said = configured(
             file=config_file,
             settings=settings,
             model=model,
@@ -94,6 +104,7 @@ def run(
             without=_names(without),
             in_flight=in_flight,
             seed=seed,
+            seed_with=seed_with,
             evaluations=evaluations,
             tokens=tokens,
             dollars=dollars,
@@ -108,10 +119,14 @@ def run(
             constants=constants,
             fit=fit_machine or None,
         )
+    configuration = said.with_somebody()
     if print_config:
         typer.echo(to_toml(configuration), nl=False)
         return
-    _search(task, configuration, store, suite_dir, open_voice(as_json))
+    voice = open_voice(as_json)
+    if configuration != said:
+        voice.console.print(EMBEDDED, soft_wrap=True)
+    _search(task, configuration, store, suite_dir, voice)
 
 
 def _names(text: str | None) -> list[str] | None:

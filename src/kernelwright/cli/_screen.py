@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from kernelwright.archive import CELLS, LEVELS
+from kernelwright.archive import CELLS, LEVELS, Cell
 from kernelwright.cli._moments import cell_name, plain, short, speed
 from kernelwright.cli._view import View
 
@@ -26,6 +26,7 @@ PARTS = {
     "judge_seconds": "judge time",
     "wall_seconds": "time",
 }
+NOWHERE = (-1, -1, -1)
 PREFLIGHT = "trying the judge on candidates whose fate is known ..."
 
 
@@ -35,7 +36,9 @@ def picture(view: View, now: float, height: int = 24) -> RenderableType:
         return Text(PREFLIGHT)
     number = max(FEWEST, min(MOST, height - OTHER_LINES))
     last = [_line(Text(line)) for line in view.lines[-number:]]
-    return Group(_head(view), _best(view), _spending(view, now), *_doing(view, now), *_archive(view), Text(), *last)
+    memory, algorithm, coordination = view.best["cell"] if view.best else NOWHERE
+    archive = archive_picture(view.elites, (memory, algorithm, coordination))
+    return Group(_head(view), _best(view), _spending(view, now), *_doing(view, now), *archive, Text(), *last)
 
 
 def duration(seconds: float) -> str:
@@ -93,6 +96,7 @@ def _bar(used: float, most: float) -> ProgressBar:
 def _used(view: View, now: float) -> dict[str, float]:
     spent = {name: view.spent.get(name, 0) for name in ("evaluations", "dollars", "judge_seconds", "wall_seconds")}
     tokens = view.spent.get("tokens_in", 0) + view.spent.get("tokens_out", 0)
+    spent["evaluations"] -= view.spent.get("seeds", 0)
     return {**spent, "tokens": tokens, "wall_seconds": spent["wall_seconds"] + _since(view, now)}
 
 
@@ -104,7 +108,9 @@ def _since(view: View, now: float) -> float:
 def _amount(view: View, part: str, used: float, most: float | None) -> str:
     text = _quantity(part, used) + (f" of {_quantity(part, most)}" if most else "")
     unpriced = view.spent.get("unpriced", 0) if part == "dollars" else 0
-    return f"{text}, {unpriced} answers unpriced" if unpriced else text
+    seeds = view.spent.get("seeds", 0) if part == "evaluations" else 0
+    beside = f", {unpriced} answers unpriced" if unpriced else f", {seeds} seeds beside them" if seeds else ""
+    return text + beside
 
 
 def _quantity(part: str, value: float) -> str:
@@ -147,14 +153,15 @@ def _count(number: int, noun: str) -> str:
 # What it has found
 
 
-def _archive(view: View) -> Iterator[Text]:
+def archive_picture(elites: Mapping[Cell, float], best: Cell) -> Iterator[Text]:
+    """The speedup of the best kernel of each cell; the best of all stands out."""
     levels = range(LEVELS)
-    filled = f"{len(view.elites)} of {len(CELLS)} cells filled, with the speedup of the best kernel of each"
+    filled = f"{len(elites)} of {len(CELLS)} cells filled, with the speedup of the best kernel of each"
     yield _labelled("archive", filled)
     yield _row("", [Text(f"{f'coordination {level}':>{CELL * LEVELS}}", "dim") for level in levels])
     yield _row("algorithm", [Text("".join(f"{level:>{CELL}}" for level in levels), "dim") for _ in levels])
     for memory in levels:
-        yield _row(f"memory {memory}", [_block(view, memory, level) for level in levels])
+        yield _row(f"memory {memory}", [_block(elites, best, memory, level) for level in levels])
 
 
 def _row(label: str, blocks: list[Text]) -> Text:
@@ -164,12 +171,11 @@ def _row(label: str, blocks: list[Text]) -> Text:
     return _line(text)
 
 
-def _block(view: View, memory: int, coordination: int) -> Text:
+def _block(elites: Mapping[Cell, float], best: Cell, memory: int, coordination: int) -> Text:
     text = Text()
-    best = tuple(view.best["cell"]) if view.best else None
     for algorithm in range(LEVELS):
         cell = (memory, algorithm, coordination)
-        found = view.elites.get(cell)
+        found = elites.get(cell)
         style = "dim" if found is None else "bold green" if cell == best else ""
         text.append(f"{'.' if found is None else _brief(found):>{CELL}}", style)
     return text

@@ -11,14 +11,16 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from kernelwright.config._error import ConfigError
-from kernelwright.engine import Budget, Plan, StopRules, check_name
+from kernelwright.engine import SEEDING, SEEDS, Budget, Plan, StopRules, check_name
 from kernelwright.judge import BASELINES, limit_names
-from kernelwright.propose import Limits, Settings
+from kernelwright.propose import Limits, Settings, asks_a_model, builtin, model_at_hand
 
 # TOML has no word for what is not set.
 NONE = "none"
 SECONDS_A_MINUTE = 60
 BASELINE = "eager"
+# Where a model is asked, the built-in synthesiser writes the first kernels; else nobody does.
+AUTO = "auto"
 _ASKED, _PRESSED = Settings(), Limits()
 
 _or_none = BeforeValidator(lambda value: None if value == NONE else value)
@@ -58,7 +60,10 @@ class ModelSection(Section):
     def who(self) -> str:
         """The name, which nobody can do without."""
         if self.name is None:
-            fix = 'say --model openai/NAME, or put name = "openai/NAME" below [model]; docs/models.md says who can'
+            fix = (
+                'say --model openai/NAME, or put name = "openai/NAME" below [model]; docs/models.md says who can. '
+                "--model builtin writes C++ with no model"
+            )
             raise ConfigError("nobody is named to write the kernels", fix)
         return self.name
 
@@ -70,13 +75,15 @@ class ModelSection(Section):
 
 
 class SearchSection(Section):
-    """In which language, by which method, without what, how many at once, by which seed."""
+    """In which language, by which method, without what, how many at once, by which seed; and who writes first."""
 
     backend: str = "cpp"
     method: str = "map-elites"
     without: list[str] = []
     in_flight: int = 4
     seed: int = 0
+    seed_with: Text = AUTO
+    seeds: int = SEEDS
 
     def parts(self) -> dict[str, Any]:
         """As a plan calls them."""
@@ -86,11 +93,21 @@ class SearchSection(Section):
             "without": tuple(self.without),
             "lanes": self.in_flight,
             "seed": self.seed,
+            "seeds": self.seeds,
         }
+
+    def seeder(self, model: str | None) -> str | None:
+        """Who writes the first kernels of a run, before this model is asked for any; None for nobody."""
+        if SEEDING in self.without:
+            return None
+        if self.seed_with != AUTO:
+            return self.seed_with
+        return builtin.NAME if model and asks_a_model(model) else None
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        Plan(budget=Budget(evaluations=1), **self.parts())
+        said = None if self.seed_with == AUTO else self.seed_with
+        Plan(budget=Budget(evaluations=1), seed_with=said, **self.parts())
         return self
 
 
@@ -184,9 +201,17 @@ class Configuration(Section):
         told["model"]["base_url"] = _public(self.model.base_url)
         return told
 
+    def with_somebody(self) -> Configuration:
+        """The same; where nobody is named to write and no model is at hand, the built-in synthesiser is."""
+        alone = self.model.name is None and self.model.base_url is None and not model_at_hand()
+        if not alone or self.search.backend not in builtin.BACKENDS:
+            return self
+        return self.model_copy(update={"model": self.model.model_copy(update={"name": builtin.NAME})})
+
     def plan(self) -> Plan:
         """What the engine needs of it; the whole goes along, for who shows or resumes the run."""
         return Plan(
+            seed_with=self.search.seeder(self.model.name),
             budget=self.budget.budget(),
             rules=self.stop.rules(),
             baselines=tuple(self.judge.baselines),

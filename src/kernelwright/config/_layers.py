@@ -25,6 +25,8 @@ class Options(TypedDict, total=False):
     without: list[str] | None
     in_flight: int | None
     seed: int | None
+    seed_with: str | None
+    seeds: int | None
     evaluations: int | None
     tokens: int | None
     dollars: float | None

@@ -11,6 +11,7 @@ from kernelwright.engine._methods import METHODS
 from kernelwright.engine._names import check_name
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, resume
 from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, replay
+from kernelwright.engine._seeding import SEEDING, SEEDS
 from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
 from kernelwright.engine._teller import as_told
@@ -18,6 +19,8 @@ from kernelwright.engine._teller import as_told
 __all__ = [
     "MECHANISMS",
     "METHODS",
+    "SEEDING",
+    "SEEDS",
     "Budget",
     "Forecast",
     "Found",

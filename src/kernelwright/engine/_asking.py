@@ -14,7 +14,7 @@ from typing import Any
 from kernelwright.archive import Choice, Repair
 from kernelwright.engine._author import Draft
 from kernelwright.propose import Proposer, ProposerError, Reply, Request
-from kernelwright.store import Answered, Asked, Store, StoreError
+from kernelwright.store import SEED, Answered, Asked, Store, StoreError
 from kernelwright.tasks import Task
 
 Answer = Reply | ProposerError
@@ -23,8 +23,12 @@ Answer = Reply | ProposerError
 class Asking:
     """Who was asked what. Its length is the number of requests under way."""
 
-    def __init__(self, store: Store, run: str, proposer: Proposer, *, task: Task, lanes: int) -> None:
+    def __init__(
+        self, store: Store, run: str, proposer: Proposer, *, seeder: Proposer | None = None, task: Task, lanes: int
+    ) -> None:
+        """`seeder`: who is asked for seeds, where a run has any."""
         self._store, self._run, self._proposer, self._lanes = store, run, proposer, lanes
+        self._seeder = seeder or proposer
         self._task = task
         self._pool: ThreadPoolExecutor | None = None
         self._inbox: queue.SimpleQueue[tuple[Request, Answer]] = queue.SimpleQueue()
@@ -63,7 +67,8 @@ class Asking:
     def _propose(self, request: Request) -> None:
         """In a thread of its own. What was paid for is kept before anybody hears of it."""
         try:
-            reply = self._proposer.propose(replace(request, task=self._task))
+            writer = self._seeder if request.kind == SEED else self._proposer
+            reply = writer.propose(replace(request, task=self._task))
             self._store.keep_reply(_kept(self._run, request, reply))
             self._inbox.put((request, reply))
         except ProposerError as error:
@@ -107,7 +112,7 @@ def _noted(run: str, draft: Draft) -> Asked:
         kind=request.kind,
         backend=request.backend,
         prompt=request.prompt,
-        parent=came_of.parent if came_of else None,
+        parent=draft.parent,
         genome=draft.genome,
         direction=came_of.to_json() if came_of else None,
     )

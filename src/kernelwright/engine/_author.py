@@ -51,11 +51,19 @@ class Known:
 
 @dataclass(frozen=True)
 class Draft:
-    """A request made ready: what it asks for, and by which advice."""
+    """A request made ready: what it asks for, and by which advice; for a seed by none.
+
+    `seed_of`: the kernel that a seed varies, which nobody chose.
+    """
 
     request: Request
-    genome: str
+    genome: str | None
     came_of: Choice | Repair | None
+    seed_of: str | None = None
+
+    @property
+    def parent(self) -> str | None:
+        return self.came_of.parent if self.came_of else self.seed_of
 
 
 @dataclass

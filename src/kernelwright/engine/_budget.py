@@ -46,9 +46,9 @@ class Forecast:
 
 
 def used(spent: Spent) -> dict[str, float]:
-    """What is gone, in the parts of a budget."""
+    """What is gone, in the parts of a budget; seeds have one of their own, and take nothing but time from it."""
     return {
-        "evaluations": spent.evaluations,
+        "evaluations": spent.evaluations - spent.seeds,
         "tokens": spent.tokens_in + spent.tokens_out,
         "dollars": spent.dollars,
         "wall_seconds": spent.wall_seconds,
@@ -69,7 +69,7 @@ def room_for(budget: Budget, spent: Spent, under_way: int) -> bool:
     """Whether one more candidate may be asked for beside those that are on their way to the judge."""
     if exhausted(budget, spent):
         return False
-    return budget.evaluations is None or spent.evaluations + under_way < budget.evaluations
+    return budget.evaluations is None or used(spent)["evaluations"] + under_way < budget.evaluations
 
 
 def forecast(budget: Budget, spent: Spent) -> Forecast | None:

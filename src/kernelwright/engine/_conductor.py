@@ -29,6 +29,7 @@ from kernelwright.engine._patience import Patience
 from kernelwright.engine._profiles import Profiles
 from kernelwright.engine._purse import Purse
 from kernelwright.engine._recovery import Recovery
+from kernelwright.engine._seeding import SEEDED, UNSEEDED, Seeding
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import Standing, reason_to_stop
 from kernelwright.engine._teller import Teller
@@ -36,7 +37,7 @@ from kernelwright.engine._verdicts import roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply, parse
-from kernelwright.store import Birth, Candidate, Genome, Store
+from kernelwright.store import SEED, Birth, Candidate, Genome, Store
 from kernelwright.tasks import Task
 
 # So many candidates may wait for the judge for every lane but the first; more would be judged too late to learn from.
@@ -64,18 +65,21 @@ class Conductor:
         stop: threading.Event | None = None,
         profile: bool = True,
         rehearsed: list[dict[str, Any]] | None = None,
+        seeder: Proposer | None = None,
+        seeds: int = 0,
     ) -> None:
         """`stop`: set when the run is left, so that whoever waits for an answer stops waiting.
 
         `profile`: whether elites are profiled when they are chosen to be improved. `rehearsed`: who came back when in
-        the run that this one repeats.
+        the run that this one repeats. `seeder`: who writes the first kernels, `seeds` of them at most.
         """
         self._stop = stop or threading.Event()
         self._run, self._settings, self._store = run, settings, store
         self._method, self._author, self._fleet, self._tell = method, author, fleet, tell
         self._teller = Teller(tell, settings.budget)
         self._past = Past(store, run, task)
-        self._asking = Asking(store, run, proposer, task=task, lanes=settings.lanes)
+        self._asking = Asking(store, run, proposer, seeder=seeder, task=task, lanes=settings.lanes)
+        self._seeding = Seeding(settings, self._past, most=seeds if seeder else 0)
         self._docket = Docket(fleet, task, settings)
         self._learning = Learning(store, run, author, self._teller)
         self._contests = Contests(self._learning, self._docket, self._past, self._teller)
@@ -126,6 +130,7 @@ class Conductor:
         self._contests.recover()
         self._profiles.recover()
         self._asked = recovery.last_request()
+        self._seeding.recover(*recovery.seeds())
         asked_again = recovery.ask_again(self._asking)
         for draft, reply in recovery.unused(asked_again):
             self._answered(draft, reply)
@@ -142,7 +147,8 @@ class Conductor:
         )
 
     def _standing(self) -> Standing:
-        best, since = self.archive.best, self._learning.since_best
+        best = self.archive.best
+        since = self._seeding.after(self._learning.since_best, self.archive.results)
         if best is None:
             return Standing(evaluations_since_best=since)
         return Standing(
@@ -170,18 +176,30 @@ class Conductor:
         self._asked += 1
         draft = self._next_draft(str(self._asked))
         self._asking.ask(draft)
-        self._teller.asked(draft.request, draft.came_of.parent if draft.came_of else None)
+        self._teller.asked(draft.request, draft.parent)
         self._purse.asked()
         self._profiles.want(draft.came_of)
         return True
 
+    def _is_seeding(self) -> bool:
+        """Until all seeds are judged, and the contests among them held: a model then builds on what came of it."""
+        if not self._seeding.over and not self._seeding.lasts(self._purse.spent):
+            if self._asking or self._docket:
+                return True
+            self._note(SEEDED, **self._seeding.ended(self._purse.spent, self.archive))
+        return not self._seeding.over
+
     def _has_room(self) -> bool:
+        if self._is_seeding():
+            return self._seeding.has_room(self._purse.spent, self._asking, self._docket)
         lanes = self._settings.lanes
         if len(self._asking) >= lanes or len(self._docket) > WAITING_PER_LANE * (lanes - 1):
             return False
         return room_for(self._settings.budget, self._purse.spent, len(self._asking) + self._docket.new)
 
     def _next_draft(self, name: str) -> Draft:
+        if not self._seeding.over:
+            return self._seeding.draft(name, self.archive)
         rng = random.Random(f"{self._settings.seed} {name}")
         genome = self._author.due()
         if genome is not None:
@@ -197,6 +215,8 @@ class Conductor:
             self._unanswered(draft, answer)
             return
         self._teller.answered(draft.request, answer)
+        if draft.request.kind == SEED:
+            self._seeding.answered()
         if draft.request.kind == REWRITE:
             self._take_advice(draft, answer.text)
         else:
@@ -204,12 +224,22 @@ class Conductor:
 
     def _unanswered(self, draft: Draft, error: ProposerError) -> None:
         """Who has nothing more to say ends the asking; anything else, the run: nobody pays for silence."""
+        if draft.request.kind == SEED:
+            self._unseeded(draft, error)
+            return
         self._note("unanswered", request=draft.request.id, why=str(error))
         if isinstance(error, ExhaustedError):
             self._store.drop_request(self._run, draft.request.id, error.what)
             self._dry = error.what
         else:
             raise RunError(error.what, error.fix)
+
+    def _unseeded(self, draft: Draft, error: ProposerError) -> None:
+        """A task that whoever writes the seeds cannot write is no reason not to search: a model is asked instead."""
+        with self._store.together():
+            self._store.drop_request(self._run, draft.request.id, error.what)
+            self._note(UNSEEDED, request=draft.request.id, why=error.what)
+        self._seeding.failed()
 
     def _take(self, draft: Draft, text: str) -> None:
         answer = parse(text, draft.request.parent)
@@ -237,6 +267,8 @@ class Conductor:
 
     def _lose_patience(self, problem: str) -> None:
         """Who has nothing new to say is not asked for ever: the run ends with what it has."""
+        if not self._seeding.over:
+            return  # seeds are counted as they are asked for
         told = self._patience.tried(problem)
         if told and self.archive.best is None and not len(self._docket):
             fix = "look at the model and its limits (--set model.max_tokens=...), or name another with --model"
@@ -244,18 +276,18 @@ class Conductor:
         self._dry = told or self._dry
 
     def _birth(self, candidate: str, draft: Draft) -> Birth:
-        came_of = draft.came_of
         return Birth(
             run=self._run,
             candidate=candidate,
             request=draft.request.id,
-            parent=came_of.parent if came_of else None,
+            parent=draft.parent,
             genome=draft.genome,
-            direction=came_of.to_json() if came_of else None,
+            direction=draft.came_of.to_json() if draft.came_of else None,
         )
 
     def _take_advice(self, draft: Draft, text: str) -> None:
         parent = draft.genome
+        assert parent is not None
         found, refused = self._author.rewritten(parent, text)
         with self._store.together():
             if found is not None:
@@ -289,15 +321,15 @@ class Conductor:
             self._learn_from(job, result)
 
     def _learn_from(self, job: Job, result: Result) -> None:
-        first = not self._past.is_judged(job.candidate)
+        first, births = not self._past.is_judged(job.candidate), self._past.births(job.candidate)
         with self._store.together():
             judged = self._past.keep(result)
             self._note_result(result)
             if job.measurement > 1:
                 self._contests.measured(job.candidate, judged.verdict)
             else:
-                self._learning.learn(job.candidate, job.source, judged.verdict, self._past.births(job.candidate))
-        self._purse.judged(judged.seconds, first=first)
+                self._learning.learn(job.candidate, job.source, judged.verdict, births)
+        self._purse.judged(judged.seconds, first=first, seed=any(birth.is_seed for birth in births))
         self._contests.call()
 
     def _note_result(self, result: Result) -> None:

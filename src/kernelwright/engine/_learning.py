@@ -35,7 +35,9 @@ class Learning:
             if entry is not None:
                 self.move("offer", candidate, entry=entry.to_json(), came_of=birth.direction)
             else:
-                told = {"candidate": candidate, "promise": promise_of(verdict)}
+                # A model has better things to do than to repair what a program wrote.
+                promise = None if birth.is_seed else promise_of(verdict)
+                told = {"candidate": candidate, "promise": promise}
                 self.move("failed", candidate, **told, came_of=birth.direction)
             self._credit(birth, candidate, entry, choice_from_json(birth.direction))
         self._teller.judged(self.archive.results, candidate, cell, verdict, entry)

@@ -19,18 +19,19 @@ from kernelwright.engine._finals import Winner
 from kernelwright.engine._methods import STEERING, method
 from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
+from kernelwright.engine._seeding import SEEDERS, SEEDING, SEEDS
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import StopRules
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, Parts, PromptError, measured, seed
 from kernelwright.prompts import backends as advised
-from kernelwright.propose import Proposer, TakesUp, prompt_limit
+from kernelwright.propose import Proposer, TakesUp, prompt_limit, proposer
 from kernelwright.store import Records, Run, State, Store
 from kernelwright.tasks import Task
 
 # What can be left out, to see what it is worth.
-MECHANISMS = ("gradients", "prompt-evolution", "profile")
+MECHANISMS = ("gradients", "prompt-evolution", "profile", SEEDING)
 PREFLIGHT_SECONDS = 600.0
 
 
@@ -41,6 +42,7 @@ class Plan:
     Attributes:
         baselines: What the winner is measured against at the end; the search itself measures against eager.
         config: The whole configuration that it was made of; kept for who shows or resumes the run, not used here.
+        seed_with: Who writes the first kernels, before the model is asked; None for nobody. `seeds`: how many at most.
     """
 
     backend: str
@@ -53,6 +55,8 @@ class Plan:
     baselines: tuple[str, ...] = ("eager",)
     limits: dict[str, float] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
+    seed_with: str | None = None
+    seeds: int = SEEDS
 
     def __post_init__(self) -> None:
         check_name("backend", self.backend, advised())
@@ -60,6 +64,12 @@ class Plan:
             check_name("mechanism", name, MECHANISMS)
         if self.lanes < 1:
             raise ValueError(f"{self.lanes} requests at once is none; give 1 or more")
+        if self.seed_with is not None:
+            check_name("seeder", self.seed_with, SEEDERS)
+        if self.seed_with is not None and SEEDING in self.without:
+            raise ValueError(f"{SEEDING} is asked for and left out; leave out seed_with, or {SEEDING} in without")
+        if self.seeds < 1:
+            raise ValueError(f"{self.seeds} seeds are none; give 1 or more, or leave {SEEDING} out")
         method(self.search)
 
     def to_json(self) -> dict[str, Any]:
@@ -103,6 +113,7 @@ class Means:
     """What a run is made with.
 
     `stop`: the proposer's own; set when the run is left. `rehearsed`: who came back when in the run that is repeated.
+    `seeder`: who writes the seeds that a plan asks for; made from its name where it is None.
     """
 
     store: Store
@@ -111,6 +122,7 @@ class Means:
     tell: Tell = _silence
     stop: threading.Event = field(default_factory=threading.Event)
     rehearsed: list[dict[str, Any]] | None = None
+    seeder: Proposer | None = None
 
 
 def optimize(task: Task, plan: Plan, means: Means) -> Found:
@@ -187,9 +199,17 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             stop=means.stop,
             profile="profile" not in plan.without,
             rehearsed=means.rehearsed,
+            seeder=_seeder(plan, means),
+            seeds=plan.seeds,
         )
     )
     return made[0]
+
+
+def _seeder(plan: Plan, means: Means) -> Proposer | None:
+    if plan.seed_with is None:
+        return None
+    return means.seeder or proposer(plan.seed_with, seed=plan.seed, stop=means.stop)
 
 
 def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[str], Known]) -> Author:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernelwright import backends
-from kernelwright.archive import Choice, Repair, choice_from_json
+from kernelwright.archive import Choice, choice_from_json
 from kernelwright.engine._author import Known
 from kernelwright.fleet import Result
 from kernelwright.store import Asked, Birth, Event, Judged, Store
@@ -88,8 +88,7 @@ class Past:
         if candidate not in self._known:
             source, verdict = self.source(candidate), self.verdict(candidate)
             assert verdict is not None
-            came_of = choice_from_json(self.births(candidate)[0].direction)
-            self._known[candidate] = _known(source, verdict, came_of)
+            self._known[candidate] = _known(source, verdict, self.births(candidate)[0])
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(candidate)
@@ -104,8 +103,12 @@ class Past:
         return (event.data for event in self._store.events(self._run) if event.kind == kind)
 
 
-def _known(source: str, verdict: dict[str, Any], came_of: Choice | Repair | None) -> Known:
-    cell = backends.describe(source).cell
-    return Known(
-        source, verdict, cell, came_of.parent if came_of else None, came_of.why if came_of else "a first draft"
-    )
+def _known(source: str, verdict: dict[str, Any], birth: Birth) -> Known:
+    return Known(source, verdict, backends.describe(source).cell, birth.parent, _why(birth))
+
+
+def _why(birth: Birth) -> str:
+    came_of = choice_from_json(birth.direction)
+    if came_of is not None:
+        return came_of.why
+    return "a seed, written by a program" if birth.is_seed else "a first draft"

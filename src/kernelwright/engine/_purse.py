@@ -34,7 +34,12 @@ class Purse:
             unpriced=spent.unpriced + (reply.dollars is None),
         )
 
-    def judged(self, seconds: float, *, first: bool) -> None:
-        """`first`: whether it is this run's first measurement of the candidate."""
+    def judged(self, seconds: float, *, first: bool, seed: bool) -> None:
+        """`first`: whether it is this run's first measurement of the candidate. `seed`: whether that is a seed."""
         spent = self._spent
-        self._spent = replace(spent, evaluations=spent.evaluations + first, judge_seconds=spent.judge_seconds + seconds)
+        self._spent = replace(
+            spent,
+            evaluations=spent.evaluations + first,
+            seeds=spent.seeds + (first and seed),
+            judge_seconds=spent.judge_seconds + seconds,
+        )

@@ -7,7 +7,7 @@ from kernelwright.engine._asking import Asking, reply_of, request_of
 from kernelwright.engine._author import Draft
 from kernelwright.engine._past import Past
 from kernelwright.propose import Reply
-from kernelwright.store import Asked, Store
+from kernelwright.store import SEED, Asked, Store
 
 
 class Recovery:
@@ -18,6 +18,11 @@ class Recovery:
 
     def last_request(self) -> int:
         return max((int(asked.id) for asked in self._store.requests(self._run)), default=0)
+
+    def seeds(self) -> tuple[int, int]:
+        """How many were asked for, and how many came."""
+        asked = {one.id for one in self._store.requests(self._run) if one.kind == SEED}
+        return len(asked), len(asked & {reply.request for reply in self._store.replies(self._run)})
 
     def ask_again(self, asking: Asking) -> set[str]:
         """Those who were asked and had not answered; which requests those are."""
@@ -36,9 +41,8 @@ class Recovery:
         return [(self._drafted(asked), self._reply_to(asked)) for asked in found]
 
     def _drafted(self, asked: Asked) -> Draft:
-        assert asked.genome is not None
         request = request_of(asked, self._past.parent_of(asked))
-        return Draft(request, asked.genome, choice_from_json(asked.direction))
+        return Draft(request, asked.genome, choice_from_json(asked.direction), asked.parent)
 
     def _reply_to(self, asked: Asked) -> Reply:
         return reply_of(next(iter(self._store.replies(self._run, asked.id))))

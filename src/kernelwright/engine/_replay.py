@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from kernelwright.engine._optimize import Found, Means, Plan, play
 from kernelwright.engine._profiles import PROFILED
 from kernelwright.fleet import Job, Kind, Result
 from kernelwright.propose import Replay
-from kernelwright.store import Judged, Records
+from kernelwright.store import Birth, Judged, Records, Run, State, Store
 from kernelwright.tasks import Task
 
 LETTERS = 10
@@ -75,8 +76,34 @@ def replay(records: Records, name: str, means: Means, *, in_order: bool = True) 
     begun = means.store.begin_run(
         task=run.task, wire=wire, settings=run.settings, versions=run.versions, machine=run.machine
     )
+    _take_over_known(records, run, begun, means.store)
     rehearsed = [event.data for event in records.events(run.id) if event.kind == CAME] if in_order else None
-    return play(begun, Task.from_wire(wire), Plan.from_json(run.settings), replace(means, rehearsed=rehearsed))
+    means = replace(means, rehearsed=rehearsed, seeder=means.proposer)
+    return play(begun, Task.from_wire(wire), Plan.from_json(run.settings), means)
+
+
+def _take_over_known(records: Records, run: Run, begun: Run, store: Store) -> None:
+    """What other runs had judged when this one wrote it too: it was not judged again then, and is not now."""
+    known = list(_known_before(records, run))
+    if not known:
+        return
+    others = store.begin_run(
+        task=run.task, wire=records.task(run.task) or {}, settings=run.settings, versions={}, machine={}
+    )
+    for judged in known:
+        candidate = records.candidate(judged.candidate)
+        assert candidate is not None
+        store.keep_candidate(candidate, Birth(run=others.id, candidate=candidate.hash))
+        store.keep_verdict(replace(judged, run=others.id))
+    store.end_run(others.id, State.FINISHED, f"what run {begun.id} took over from others")
+
+
+def _known_before(records: Records, run: Run) -> Iterator[Judged]:
+    births = {birth.candidate: birth for birth in [*records.births(run.id)][::-1]}
+    for birth in births.values():
+        for judged in records.judged(birth.candidate, run.task):
+            if judged.run != run.id and judged.noted < birth.noted:
+                yield judged
 
 
 def archive_of(records: Records, run: str) -> Archive:

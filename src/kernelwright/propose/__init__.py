@@ -23,7 +23,7 @@ from kernelwright.propose._request import (
     TakesUp,
     prompt_limit,
 )
-from kernelwright.propose._spec import FORMS, Ensemble, proposer
+from kernelwright.propose._spec import FORMS, Ensemble, asks_a_model, model_at_hand, proposer
 
 __all__ = [
     "FORMS",
@@ -43,6 +43,8 @@ __all__ = [
     "Script",
     "Settings",
     "TakesUp",
+    "asks_a_model",
+    "model_at_hand",
     "parse",
     "prompt_limit",
     "proposer",

@@ -58,12 +58,13 @@ class OpenAIModel(Endpoint):
 
     provider = "openai"
     key_variable = "OPENAI_API_KEY"
+    url_variable = "OPENAI_BASE_URL"
 
     def __init__(self, name: str, *, url: str | None = None, settings: Settings | None = None) -> None:
         import openai  # half a second, which only those pay who ask a model
 
         settings = settings or Settings()
-        url = url or os.environ.get("OPENAI_BASE_URL") or None
+        url = url or os.environ.get(self.url_variable) or None
         key = os.environ.get(self.key_variable)
         if not key and not url:
             what = f"there is no key for openai/{name}: ${self.key_variable} is not set."

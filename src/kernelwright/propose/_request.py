@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from kernelwright.tasks import Task
 
-Kind = Literal["draft", "improve", "repair", "rewrite"]
+Kind = Literal["draft", "improve", "repair", "rewrite", "seed"]
 
 
 @dataclass(frozen=True, kw_only=True)

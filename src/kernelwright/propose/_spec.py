@@ -1,6 +1,7 @@
 """Who answers, as a user says it: `openai/NAME`, `mailbox/DIR`, or several with weights, `A:2,B:1`."""
 
 import math
+import os
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -90,6 +91,17 @@ def proposer(
     return made[0][0] if len(made) == 1 else Ensemble(made, seed=seed)
 
 
+def asks_a_model(spec: str) -> bool:
+    """Whether somebody is named who reads prompts, and not only kernels that are ready or that a program writes."""
+    return any(_weighted(part.strip())[0].partition("/")[0] not in _PROMPTLESS for part in spec.split(","))
+
+
+def model_at_hand() -> bool:
+    """Whether the environment holds a key or an address, so that a model could be asked if one was named."""
+    variables = (OpenAIModel.key_variable, OpenAIModel.url_variable, AnthropicModel.key_variable)
+    return any(os.environ.get(name) for name in variables)
+
+
 def _weighted(part: str) -> tuple[str, float]:
     """`A:2` is A with weight 2. Behind the last colon only a number is a weight: names have colons too."""
     name, colon, tail = part.rpartition(":")
@@ -130,6 +142,7 @@ def _anthropic(name: str, means: _Means) -> Proposer:
 
 
 _NAMELESS = frozenset({"builtin", "replay"})
+_PROMPTLESS = frozenset({"builtin", "replay", "script"})
 _MAKERS: dict[str, Callable[[str, _Means], Proposer]] = {
     "openai": _openai,
     "anthropic": _anthropic,

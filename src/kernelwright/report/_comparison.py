@@ -19,7 +19,7 @@ from kernelwright.report._difference import Block, Difference, Paired, Unpaired,
 # Where a budget is not counted in whole numbers, a curve is looked at in so many places.
 POINTS = 200
 QUARTERS = (0.25, 0.5, 0.75, 1.0)
-COMPARABLE = ("method", "without", "model", "backend")
+COMPARABLE = ("method", "seeding", "without", "model", "backend")
 MEASURES = ("area", "final")
 Facts = tuple[tuple[str, str], ...]
 
@@ -161,7 +161,7 @@ def _places(courses: Sequence[Course], by: Sequence[str], whole: bool) -> tuple[
 
 def way_of(course: Course, by: Sequence[str]) -> str:
     """What is compared of a run, in words."""
-    words = [course.facts[name] for name in by if name != "without"]
+    words = [value for name in by if name != "without" and (value := course.facts[name])]
     left_out = course.facts["without"] if "without" in by else ""
     return " ".join([*words, *([f"without {left_out}"] if left_out else [])]) or "everything"
 
@@ -196,7 +196,7 @@ def _mixture(places: Sequence[Place]) -> Iterable[str]:
     for name, values in varying.items():
         different = sorted(set(values))
         if len(different) > 1:
-            listed = "; ".join(value or "nothing left out" for value in different)
+            listed = "; ".join(value or NOTHING[name] for value in different)
             yield f"the runs are of {len(different)} different {PLURALS[name]} ({listed}): only alike ones are compared"
 
 
@@ -207,8 +207,13 @@ PLURALS = {
     "backend": "backends",
     "model": "models",
     "method": "methods",
+    "seeding": "kinds of beginning",
     "without": "sets of mechanisms",
 }
+
+
+# What stands for an empty value.
+NOTHING = {"without": "nothing left out", "seeding": "not seeded"}
 
 
 def _remarks(ways: Sequence[str], places: Sequence[Place]) -> Iterable[str]:

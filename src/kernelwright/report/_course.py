@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from kernelwright.archive import Archive
-from kernelwright.store import Records, Run
+from kernelwright.store import SEED, Records, Run
 
 # What is told to an archive about a candidate that was judged for the first time.
 _EVALUATIONS = ("offer", "failed")
@@ -37,7 +37,7 @@ class Course:
     """One run, followed along one kind of budget.
 
     Attributes:
-        facts: What the run was about and how it was made: task, device, judge, backend, model, method, without.
+        facts: What it was about and how it was made: task, device, judge, backend, model, method, seeding, without.
         steps: In order of what was spent. `spent`: in all.
         known_before: Candidates whose verdict another run had paid for.
     """
@@ -111,16 +111,20 @@ def _judged(records: Records, run: str) -> set[str]:
 
 
 def _facts(records: Records, run: Run) -> dict[str, str]:
+    """Whether a run was seeded is told by what came of it: one that could not be is like one that was not to be."""
     wire: dict[str, Any] = records.task(run.task) or {}
     verdicts = [judged for judged in records.verdicts(run.id) if judged.used]
+    seeds = {asked.id for asked in records.requests(run.id) if asked.kind == SEED}
+    replies = list(records.replies(run.id))
     return {
         "task": f"{wire.get('name', 'task')} {run.task[:8]}",
         "device": _all(judged.device for judged in verdicts),
         "judge": _all(judged.judge for judged in verdicts),
         "backend": str(run.settings["backend"]),
-        "model": _all(reply.model for reply in records.replies(run.id)),
+        "model": _all(reply.model for reply in replies if reply.request not in seeds),
         "method": str(run.settings["search"]),
-        "without": ", ".join(sorted(run.settings["without"])),
+        "seeding": "seeded" if any(reply.request in seeds for reply in replies) else "",
+        "without": ", ".join(sorted(set(run.settings["without"]) - {"seeding"})),
     }
 
 

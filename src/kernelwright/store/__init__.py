@@ -13,6 +13,7 @@ from kernelwright.store._lock import Owner
 from kernelwright.store._read import Records
 from kernelwright.store._records import (
     FINAL,
+    SEED,
     Answered,
     Asked,
     Birth,
@@ -32,6 +33,7 @@ from kernelwright.store._store import Store
 
 __all__ = [
     "FINAL",
+    "SEED",
     "Answered",
     "Asked",
     "Birth",

@@ -16,6 +16,7 @@ from kernelwright.store._error import StoreError, told
 from kernelwright.store._lock import Owner, holder
 from kernelwright.store._records import (
     FINAL,
+    SEED,
     Answered,
     Asked,
     Birth,
@@ -236,6 +237,13 @@ class Records:
             **self._sums(
                 run, tables.sittings, wall_seconds=_total(tables.sittings.c.seen - tables.sittings.c.noted) * 1.0
             ),
+            **self._sums(
+                run,
+                tables.verdicts,
+                tables.verdicts.c.used,
+                _seed(),
+                seeds=func.count(tables.verdicts.c.candidate.distinct()),
+            ),
         )
 
     def _sums(self, run: str, table: Table, *conditions: Condition, **columns: Any) -> dict[str, Any]:
@@ -253,6 +261,13 @@ def _answer() -> Condition:
 def _child() -> Condition:
     asked, births = tables.requests.c, tables.births.c
     return exists().where(births.run == asked.run, births.request == asked.id)
+
+
+def _seed() -> Condition:
+    """The verdict's candidate was asked for as a seed."""
+    verdicts, births, asked = tables.verdicts.c, tables.births.c, tables.requests.c
+    mine = (births.run == verdicts.run, births.candidate == verdicts.candidate)
+    return exists().where(*mine, asked.run == births.run, asked.id == births.request, asked.kind == SEED)
 
 
 def _by(device: str | None, judge: str | None) -> list[Condition]:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 Values = dict[str, Any]
 
 
 # The kind of the event that says what came of measuring the best kernel once more, at the end of a run.
 FINAL = "final"
+# The kind of a request that asks for a seed: a kernel that a program writes before a model is asked for anything.
+SEED: Final = "seed"
 
 
 class State(StrEnum):
@@ -107,6 +109,11 @@ class Birth:
     seq: int = 0
     noted: float = 0.0
 
+    @property
+    def is_seed(self) -> bool:
+        """Whether it was asked for as a seed: only those are written by no prompt."""
+        return self.request is not None and self.genome is None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
@@ -196,7 +203,7 @@ class Spent:
     """What a run has used, counted from its rows.
 
     Attributes:
-        evaluations: Candidates that were judged, however often each was measured.
+        evaluations: Candidates that were judged, however often each was measured. `seeds`: how many of them are seeds.
         unpriced: Replies of which no price is known; `dollars` leaves them out.
         wall_seconds: From the start to the last row, sitting by sitting.
     """
@@ -210,6 +217,7 @@ class Spent:
     evaluations: int
     judge_seconds: float
     wall_seconds: float
+    seeds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,6 @@ kernel of many. What it cannot write, it says in one sentence that names the ope
 
 from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._genome import CHOICES, Genome
-from kernelwright.propose.builtin._proposer import Builtin
+from kernelwright.propose.builtin._proposer import BACKENDS, NAME, Builtin
 
-__all__ = ["CHOICES", "Builtin", "CannotWriteError", "Genome"]
+__all__ = ["BACKENDS", "CHOICES", "NAME", "Builtin", "CannotWriteError", "Genome"]

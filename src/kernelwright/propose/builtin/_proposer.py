@@ -19,7 +19,8 @@ from kernelwright.propose.builtin._lower import lower
 from kernelwright.tasks import Task
 
 NAME = "builtin"
-BACKEND = "cpp"
+# Languages that it writes.
+BACKENDS = ("cpp",)
 # Of the answers to a kernel of its own, the share that is crossed with another.
 CROSSED = 0.25
 TRIES = 20
@@ -112,9 +113,9 @@ def _child(parent: Genome, others: list[Genome], chance: random.Random) -> Genom
 def _task_of(request: Request) -> Task:
     if request.task is None:
         raise ProposerError("the built-in synthesiser was asked without a task.", "Pass task= in the request.")
-    if request.backend != BACKEND:
+    if request.backend not in BACKENDS:
         what = f"the built-in synthesiser writes C++ so far, not {request.backend}."
-        raise CannotWriteError(what, f"Say --backend {BACKEND}, or name a model with --model.")
+        raise CannotWriteError(what, f"Say --backend {BACKENDS[0]}, or name a model with --model.")
     return request.task
 
 

@@ -44,19 +44,21 @@ class Attempt:
     genome: str | None
     cell: Cell | None
     ruling: Ruling
-
-    @property
-    def parent(self) -> str | None:
-        return self.came_of.parent if self.came_of else None
+    parent: str | None
+    is_seed: bool
 
     @property
     def kind(self) -> str:
+        if self.is_seed:
+            return "seed"
         return "draft" if self.came_of is None else "repair" if isinstance(self.came_of, Repair) else "improve"
 
     @property
     def asked(self) -> str:
         if isinstance(self.came_of, Choice):
             return in_words(self.came_of.direction)
+        if self.is_seed:
+            return "a seed varied" if self.parent else "a seed"
         return "a first draft" if self.came_of is None else "a repair"
 
     @property
@@ -94,6 +96,8 @@ class Register:
             birth.genome if birth else None,
             entry.cell if entry else None,
             self._ruling(name),
+            birth.parent if birth else None,
+            birth is not None and birth.is_seed,
         )
 
     def _ruling(self, candidate: str) -> Ruling:

@@ -125,8 +125,10 @@ def _judging(story: Story) -> Html:
 def _budget(story: Story) -> Html:
     spent = story.spent
     used = {**vars(spent), "tokens": spent.tokens_in + spent.tokens_out}
+    used["evaluations"] -= spent.seeds
     limits = story.run.settings.get("budget") or {}
     said = [
         f"{amount(used[name])} of {amount(limits[name])} {words}" for name, words in LIMITS.items() if limits.get(name)
     ]
-    return note(f"Budget: {'; '.join(said)}.") if said else Html()
+    seeds = f" {counted(spent.seeds, 'seed was', 'seeds were')} judged beside it." if spent.seeds else ""
+    return note(f"Budget: {'; '.join(said)}.{seeds}") if said else Html()

@@ -17,6 +17,7 @@ MOST_REASONS = 8
 TROUBLES = {
     "unusable": "answer without a kernel",
     "unanswered": "request without an answer",
+    "unseeded": "seed that could not be written",
     "fault": "fault of the judge's machine, tried again",
 }
 
