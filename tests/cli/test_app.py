@@ -44,7 +44,7 @@ def test_help_names_every_command(invoke):
         ("suites", ["audit", "--suite-dir"]),
         ("init", ["candidate"]),
         ("doctor", ["bubblewrap"]),
-        ("demo", ["honest"]),
+        ("demo", ["FUSION"]),
     ],
 )
 def test_every_command_explains_itself(invoke, command, words):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kernelwright import report
 from kernelwright.engine import (
     Budget,
     Found,
@@ -270,3 +272,25 @@ def test_the_winner_may_be_a_seed(store, task):
     found, *_ = played(store, task, plan(), model=model)
     assert found.best is not None
     assert math.exp(found.best.log_speedup) == pytest.approx(1.6)
+
+
+class Program(Writer):
+    """Somebody whose answers bear another name than the model's."""
+
+    def propose(self, request: Request) -> Reply:
+        return replace(super().propose(request), model="program")
+
+
+def test_a_run_with_seeds_and_one_without_can_be_compared(tmp_path, task):
+    """By evaluations seeds are paid for; the model is who answered the other requests, so that the runs are alike."""
+    courses = []
+    for name, asked_for in (("with", plan()), ("without", plan(seed_with=None, without=("seeding",)))):
+        with Store(tmp_path / f"{name}.db") as store:
+            found, *_ = played(store, task, asked_for, seeder=Program(program))
+            courses.append(report.course(store, store.run(found.run)))
+    assert [course.facts["model"] for course in courses] == ["writer", "writer"]
+    assert [course.spent for course in courses] == [6 + SEEDS, 6]
+    found = report.compare(courses, ("method", "seeding", "without"), whole=True)
+    assert found.ways == ("map-elites seeded", "map-elites")
+    assert len(found.places) == 1
+    assert found.gaps

@@ -17,7 +17,7 @@ from kernelwright.tasks import load_task
 from tests.propose.builtin.references import REFERENCES, reference
 
 DRAWN = 2
-BIAS_GELU = Path(kernelwright.__file__).parent / "cli" / "demo" / "bias_gelu.py"
+BIAS_GELU = "everyday:bias_gelu"
 
 
 @pytest.mark.slow
@@ -34,7 +34,7 @@ def test_kernels_are_right_whatever_the_genome(name: str, judge: Judge, tmp_path
 
 @pytest.mark.slow
 def test_a_search_finds_a_kernel_without_a_model(tmp_path: Path) -> None:
-    task = load_task(str(BIAS_GELU))
+    task = load_task(BIAS_GELU)
     found = kernelwright.optimize(task, model="builtin", evaluations=3, in_flight=1, store=tmp_path / "runs.db")
     assert found.source is not None, found.reason
     assert read(found.source) is not None
