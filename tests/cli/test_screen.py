@@ -220,3 +220,21 @@ def test_a_recorded_search_fits_the_screen_at_every_moment(tmp_path: Path, monke
     assert row(text, "best").startswith(found.best.speed)
     assert row(text, "archive").startswith(f"{len(found.archive.elites)} of 64")
     assert row(text, "busy") == "0 requests under way, 0 candidates to judge"
+
+
+def test_seeds_are_counted_beside_the_evaluations_that_the_budget_pays_for() -> None:
+    text = drawn(seen(begun(evaluations=40), stands(evaluations=11, seeds=8)))
+    assert row(text, "evaluations").startswith("3 of 40, 8 seeds beside them")
+
+
+def test_the_end_of_seeding_and_its_failure_are_told_in_a_line() -> None:
+    told = seen(
+        begun(),
+        event("seeded", seeds=0, filled=0, results=0),
+        event("unseeded", request="1", why="the built-in synthesiser does not know the operator aten.sort.default."),
+        event("seeded", seeds=8, filled=3, results=8),
+    )
+    assert [line.strip() for line in told.lines] == [
+        "no seeds: the built-in synthesiser does not know the operator aten.sort.default. The search goes on without",
+        "seeded: 8 kernels that no model wrote, 3 cells filled; now the model",
+    ]

@@ -49,7 +49,7 @@ class Row:
 def show(console: Console, rows: Sequence[Row], folder: Path, seconds: float) -> None:
     console.print(_table(rows))
     for sentence in _sentences(rows):
-        console.print(sentence, soft_wrap=True)
+        console.print(sentence)
     won = [row for row in rows if row.winner]
     if not won:
         return
