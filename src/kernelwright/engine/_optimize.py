@@ -257,7 +257,7 @@ def preflight(task: Task, fleet: Fleet, plan: Plan) -> dict[str, Any]:
     known = {job.name: (job, trial) for trial in trials(task) for job in [_job(trial, plan)]}
     for job, _ in known.values():
         fleet.submit(job)
-    for result in _all(fleet, len(known)):
+    for result in _all(fleet, set(known)):
         machine = _checked(known[result.job][1], result).get("machine", {})
     return machine
 
@@ -273,15 +273,16 @@ def _job(trial: Trial, plan: Plan) -> Job:
     )
 
 
-def _all(fleet: Fleet, number: int) -> Iterable[Result]:
-    left = number
+def _all(fleet: Fleet, jobs: set[str]) -> Iterable[Result]:
+    """The results of these jobs; those of a run before, which was left, are nobody's any more."""
+    left = set(jobs)
     while left:
         found = list(fleet.finished(PREFLIGHT_SECONDS))
         if not found:
             raise RunError("nobody judged the preflight's candidates", "start a worker for this fleet")
-        usable = [result for result in found if result.kind is not Kind.FOREIGN]
-        left -= len(usable)
-        yield from usable
+        mine = [result for result in found if result.kind is not Kind.FOREIGN and result.job in left]
+        left -= {result.job for result in mine}
+        yield from mine
 
 
 def _checked(trial: Trial, result: Result) -> dict[str, Any]:
