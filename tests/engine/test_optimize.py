@@ -228,6 +228,12 @@ def test_a_run_is_told_of_the_machine_that_judges_and_not_of_the_one_that_asks(t
     assert "the far one" in writer.asked[0].prompt
 
 
+def test_a_preflight_passes_over_what_is_left_of_a_run_before(task):
+    fleet = FarOff()
+    fleet.submit(Job(candidate=source_hash(RELU), source=RELU, task=task.to_wire()))
+    assert preflight(task, fleet, plan()) == {"cpu": "the far one"}
+
+
 @pytest.mark.parametrize(("backend", "on_device"), [("cpp", False), ("triton", True), ("cuda", True)])
 def test_a_search_for_a_device_has_its_preflight_and_all_answers_judged_there(backend, on_device, task):
     """An answer in plain torch is as wrong an answer on the device; on the host, other inputs would be tried."""
