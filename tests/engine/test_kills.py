@@ -79,9 +79,10 @@ def begun(process: subprocess.Popen[str], store: Path) -> str:
     """The run's name, as soon as the process has the store and the run is in it."""
     while process.poll() is None:
         with suppress(StoreError), Records(store) as records:
-            owner, runs = records.writer(), list(records.runs())
-            if owner and owner.pid == process.pid and runs:
-                return runs[0].id
+            for run in records.runs():
+                owner = records.writer(run.id)
+                if owner and owner.pid == process.pid:
+                    return run.id
         time.sleep(LOOK_SECONDS)
     raise AssertionError(process.communicate()[0])
 
