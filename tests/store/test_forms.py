@@ -12,7 +12,17 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
-from kernelwright.store import Place, Records, Store, StoreError, _migrate, _schema, bring_up_to_date
+from kernelwright.store import (
+    Place,
+    Records,
+    Store,
+    StoreError,
+    _migrate,
+    _schema,
+    bring_up_to_date,
+    export_run,
+    import_run,
+)
 from kernelwright.store._database import database as opened
 from kernelwright.store._tables import metadata
 from tests.store.conftest import begin, birth, candidate, judged
@@ -165,6 +175,20 @@ def test_a_newer_store_is_refused_and_left_as_it_is(place: Place) -> None:
             kind(place)
     with connected(place) as connection:
         assert _schema.written(connection, "form") == "99"
+
+
+def test_a_run_that_an_older_version_exported_is_taken_in(
+    tmp_path: Path, one_day: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        run = begin(store)
+        export_run(store, run.id, tmp_path / "run.kwr")
+    before = (tmp_path / "run.kwr").read_bytes()
+    a_version_later(monkeypatch)
+    assert import_run(tmp_path / "run.kwr", tmp_path / "later.db").new
+    assert (tmp_path / "run.kwr").read_bytes() == before
+    with Records(tmp_path / "later.db") as records:
+        assert records.run(run.id) == run
 
 
 @pytest.mark.postgres
