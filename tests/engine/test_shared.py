@@ -26,7 +26,7 @@ from tests.judge.texts import TASKS
 __all__ = ["start"]
 
 pytestmark = pytest.mark.postgres
-KILLED, LEFT_ALONE = Ordeal(6, 3.0, 10), Ordeal(0, 0.0, 10)
+KILLED, LEFT_ALONE = Ordeal(5, 3.0, 8), Ordeal(0, 0.0, 6)
 
 
 def other_task(folder: Path) -> Path:
