@@ -48,14 +48,17 @@ def test_two_engines_share_a_server_and_one_is_killed(tmp_path: Path, start: Sta
         process, run = begin(start, TASKS / "relu.py", mine, KILLED)
         neighbour, other = begin(start, other_task(tmp_path), others, LEFT_ALONE)
         assert run != other
+        at_once = 0
         for _ in range(KILLED.kills):
             time.sleep(chance.uniform(0, KILLED.longest))
             assert process.poll() is None, "the run was over before it had been killed often enough"
+            at_once += neighbour.poll() is None
             process.kill()
             process.communicate()
             check_it_is_whole(database, run)
             process = start("resume", run, *mine)
             assert begun(process, database) == run
+        assert at_once, "the other engine was over before the first kill"
         for one in (process, neighbour):
             output, _ = one.communicate(timeout=PATIENCE)
             assert one.returncode == 0, output

@@ -70,3 +70,8 @@ def test_a_command_that_was_printed_finds_its_password_in_the_environment(monkey
     other = Place.at("postgresql://me@example.org/others")
     assert other.url is not None
     assert other.url.password is None
+
+
+def test_what_the_environment_says_wrongly_is_no_matter_where_a_place_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, "mysql://me:sesame@example.org/runs")
+    assert str(Place.at("postgresql://me@example.org/runs")) == "postgresql://me@example.org/runs"
