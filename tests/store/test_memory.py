@@ -27,7 +27,7 @@ def _fill(store: Store, run: str, numbers: range) -> None:
     }
     with store._writing() as connection:
         for table, values in rows.items():
-            connection.execute(insert(table), [{**row, "seq": None} if "seq" in row else row for row in values])
+            connection.execute(insert(table), [{name: row[name] for name in row if name != "seq"} for row in values])
 
 
 def _read_everything(store: Store, run: str) -> int:
