@@ -225,6 +225,7 @@ def test_rows_that_were_changed_are_noticed(exported: str, file: Path, tmp_path:
         refused(copy, "is damaged: it does not hold what was exported", tmp_path)
 
 
+@pytest.mark.slow
 def test_bytes_that_were_changed_or_lost_are_noticed(exported: str, file: Path, tmp_path: Path) -> None:
     """Wherever they are; those that hold nothing may change, and then the run is the same."""
     whole, chance = file.read_bytes(), random.Random(1)
