@@ -23,6 +23,7 @@ from kernelwright.cli import (
     _report,
     _resume,
     _runs,
+    _store,
     _suites,
     _suites_audit,
     _suites_quality,
@@ -68,6 +69,13 @@ prompts.command("list", help=_prompts.LIST_HELP)(guarded(_prompts.list_all))
 prompts.command("show", help=_prompts.SHOW_HELP)(guarded(_prompts.show))
 prompts.command("diff", help=_prompts.DIFF_HELP)(guarded(_prompts.diff))
 app.add_typer(prompts, name="prompts", help=_prompts.HELP, no_args_is_help=True)
+
+store = typer.Typer(pretty_exceptions_enable=False)
+store.command("info", help=_store.INFO_HELP)(guarded(_store.info))
+store.command("export", help=_store.EXPORT_HELP)(guarded(_store.export))
+store.command("import", help=_store.IMPORT_HELP)(guarded(_store.take_in))
+store.command("migrate", help=_store.MIGRATE_HELP)(guarded(_store.migrate))
+app.add_typer(store, name="store", help=_store.HELP, no_args_is_help=True)
 
 worker = typer.Typer(pretty_exceptions_enable=False)
 worker.command("spool", help=_worker.SPOOL_HELP)(guarded(_worker.run))

@@ -27,6 +27,7 @@ from kernelwright.config import BASELINE, Configuration, configured, to_toml
 from kernelwright.engine import MECHANISMS, METHODS, optimize
 from kernelwright.fleet import HERE
 from kernelwright.judge import BASELINES, Judge
+from kernelwright.store import Place
 from kernelwright.tasks import Task, load_task
 
 HELP = "Search for a faster kernel. Exit 0 found, 1 nothing was accepted, 2 could not search."
@@ -118,7 +119,7 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None, voice: Voice) -> None:
+def _search(task: str, configuration: Configuration, store: Place, suite_dir: Path | None, voice: Voice) -> None:
     described = load_task(task, constants=configuration.task.constants, suite_dir=suite_dir)
     asked, seed, fleet = configuration.model, configuration.search.seed, configuration.fleet.address
     if fleet == HERE:

@@ -38,7 +38,7 @@ def _row(records: Records, one: Run) -> list[str]:
     spent, best = records.spent(one.id), reported(records, one.id)
     wire = records.task(one.task) or {}
     money = f"${spent.dollars:.2f}" + (f" and {spent.unpriced} unpriced" if spent.unpriced else "")
-    state = "interrupted" if one.state == "running" and records.writer() is None else str(one.state)
+    state = "interrupted" if one.state == "running" and records.writer(one.id) is None else str(one.state)
     tokens = f"{spent.tokens_in + spent.tokens_out} tokens"
     return [one.id, in_words(best), str(wire.get("name", "")), state, str(spent.evaluations), f"{tokens}, {money}"]
 

@@ -133,7 +133,7 @@ def read(records: Records, name: str) -> Story:
 
 
 def _state(records: Records, run: Run) -> str:
-    return "interrupted" if run.state is State.RUNNING and records.writer() is None else str(run.state)
+    return "interrupted" if run.state is State.RUNNING and records.writer(run.id) is None else str(run.state)
 
 
 def _heard(judged: Judged, worked: _Clock, register: Register) -> Hearing:
