@@ -29,6 +29,7 @@ from kernelwright.cli import (
     _tune,
     _verify,
     _worker,
+    _worker_ray,
 )
 from kernelwright.cli._failure import guarded
 
@@ -71,6 +72,8 @@ app.add_typer(prompts, name="prompts", help=_prompts.HELP, no_args_is_help=True)
 
 worker = typer.Typer(pretty_exceptions_enable=False)
 worker.command("spool", help=_worker.SPOOL_HELP)(guarded(_worker.run))
+worker.command("head", help=_worker_ray.HEAD_HELP)(guarded(_worker_ray.head))
+worker.command("join", help=_worker_ray.JOIN_HELP)(guarded(_worker_ray.join))
 app.add_typer(worker, name="worker", help=_worker.HELP, no_args_is_help=True)
 
 

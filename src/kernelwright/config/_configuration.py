@@ -155,7 +155,7 @@ class JudgeSection(Section):
 
 
 class FleetSection(Section):
-    """Where candidates are judged: `here`, or `spool/DIR`."""
+    """Where candidates are judged: `here`, `spool/DIR`, `local-ray`, `local-ray/N` or `ray://HOST:PORT`."""
 
     address: str = "here"
 

@@ -272,6 +272,9 @@ class Conductor:
         self._docket.submit(self._docket.job(candidate, source))
 
     def _heard(self, result: Result) -> None:
+        if result.kind is Kind.RETRIED:
+            self._note("fault", candidate=result.candidate, why=result.reason)
+            return
         if self._profiles.take(result):
             self._note_result(result)
             return

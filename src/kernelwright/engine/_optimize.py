@@ -259,7 +259,7 @@ def _all(fleet: Fleet, number: int) -> Iterable[Result]:
         found = list(fleet.finished(PREFLIGHT_SECONDS))
         if not found:
             raise RunError("nobody judged the preflight's candidates", "start a worker for this fleet")
-        usable = [result for result in found if result.kind is not Kind.FOREIGN]
+        usable = [result for result in found if not result.kind.goes_on]
         left -= len(usable)
         yield from usable
 
