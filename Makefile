@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local test-ray fetch-ray coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search bench-everyday judge-family judge-visited clean
+.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local test-ray fetch-ray coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-everyday judge-family judge-visited clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -76,6 +76,10 @@ bench-steady: $(STAMP)
 # What the engine itself costs: its share of the time, idle judges, memory and disk over 5,000 candidates.
 bench-engine: $(STAMP)
 	$(BIN)/python benchmarks/bench_engine.py
+
+# What a cluster is worth on this machine: sixteen nodes that wait against one, two that judge against one.
+bench-fleet: fetch-ray
+	$(BIN)/python -m benchmarks.bench_fleet
 
 # What ways to search are worth with the simulated model, on kernels that the real judge has judged.
 bench-search: $(STAMP)

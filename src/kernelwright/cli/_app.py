@@ -17,6 +17,7 @@ from kernelwright.cli import (
     _eval,
     _init,
     _optimize,
+    _port,
     _profile,
     _prompts,
     _replay,
@@ -47,6 +48,7 @@ app.command("tune", help=_tune.HELP)(guarded(_tune.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))
 app.command("resume", help=_resume.HELP)(guarded(_resume.run))
+app.command("port", help=_port.HELP)(guarded(_port.run))
 app.command("replay", help=_replay.HELP)(guarded(_replay.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))

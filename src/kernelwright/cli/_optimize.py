@@ -78,6 +78,10 @@ def run(
     limit: LimitOption = None,
     base_url: BaseUrlOption = None,
     fleet: FleetOption = None,
+    devices: Annotated[
+        str | None,
+        typer.Option(help="Devices by name, comma-separated: search on the first, judge what is right on all."),
+    ] = None,
     store: StoreOption = STORE,
     suite_dir: SuiteDirOption = None,
     as_json: JsonOption = False,
@@ -105,6 +109,7 @@ def run(
             baselines=_names(baseline),
             limits=changed_limits(limit or []),
             fleet=fleet,
+            devices=_names(devices),
             constants=constants,
             fit=fit_machine or None,
         )

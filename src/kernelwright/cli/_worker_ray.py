@@ -21,6 +21,7 @@ from kernelwright.fleet.cluster import (
     PORT,
     Node,
     abilities,
+    check_address,
     make_token,
     need_token,
     on,
@@ -70,6 +71,7 @@ def join(
         if cores is not None:
             stack.enter_context(on(_cores(cores)))
         found = abilities(_names(offer), only_build=only_build, node=name)
+        check_address(address)
         _examine(say)
         node = stack.enter_context(_running(lambda: start_node(address, found, listen=listen)))
         say(f"joined: {found}")

@@ -10,6 +10,7 @@ A fault of a machine is tried again a few times and comes back as INFRA, never a
 jobs and results; does not know who asks. Imports neither pydantic, typer, rich nor SQLAlchemy, and Ray when it is used.
 """
 
+from kernelwright.fleet._device import device_name
 from kernelwright.fleet._error import FleetError
 from kernelwright.fleet._fleet import HERE, Fleet, open_fleet
 from kernelwright.fleet._here import Here
@@ -30,6 +31,7 @@ __all__ = [
     "Result",
     "Spool",
     "Worker",
+    "device_name",
     "judge_spool",
     "judge_version",
     "local_ray",

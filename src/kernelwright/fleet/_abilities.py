@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kernelwright import backends, native
+from kernelwright.fleet._device import device_name, label
 from kernelwright.fleet._error import FleetError
 from kernelwright.fleet._job import Job, judge_version
 from kernelwright.judge import machine
 
 PYTHON = "python"
-MOST_LETTERS = 63  # of a label's value
 NATIVE = ("cpp", "sycl")
 PROBE = 'extern "C" int probe() { return 0; }'
 PREFIX, BUILD, TIME = "kernelwright-", "build-", "time-"
@@ -92,7 +90,7 @@ def abilities(offer: Sequence[str] | None = None, *, only_build: bool = False, n
     usable = [name for name, available in works.items() if available.ok]
     builds = tuple(name for name in usable if name != PYTHON)
     return Abilities(
-        node=_label(node or f"{socket.gethostname()}-{os.getpid()}"),
+        node=label(node or f"{socket.gethostname()}-{os.getpid()}"),
         device=device_name(machine()),
         builds=builds,
         times=() if only_build else tuple(map(_target, usable)),
@@ -111,14 +109,6 @@ def _offered(offer: Sequence[str] | None) -> Sequence[str]:
 
 def language(job: Job) -> str:
     return job.backend or backends.detect(job.source)
-
-
-def device_name(facts: Mapping[str, Any]) -> str:
-    """What was timed on, from what a verdict says of its machine."""
-    if facts.get("gpu", "absent") != "absent":
-        return _label(str(facts["gpu"]).lower())
-    cores = facts.get("cores", 1)
-    return _label(f"{facts.get('cpu', 'unknown')} {cores} core{'s' if cores != 1 else ''}".lower())
 
 
 def _target(name: str) -> str:
@@ -141,9 +131,3 @@ def _toolchain(builds: Sequence[str]) -> str:
 
 def _named(prefix: str, resources: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(name.removeprefix(prefix) for name in resources if name.startswith(prefix)))
-
-
-def _label(text: str) -> str:
-    """As a cluster allows values: letters, digits, dots, dashes, and not too many."""
-    plain = re.sub(r"\((r|tm)\)", "", text)
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", plain)[:MOST_LETTERS].strip("-_.")

@@ -99,7 +99,7 @@ def new_token() -> str:
 # *** where it is ***
 
 
-def checked(address: str) -> tuple[str, int]:
+def check_address(address: str) -> tuple[str, int]:
     """Host and port of `HOST:PORT`. Raises FleetError where nobody listens there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
@@ -163,7 +163,7 @@ def start_head(listen: str = LOOPBACK, port: int = 0) -> Node:
 
 def start_node(address: str, offers: Abilities | None = None, *, listen: str = "") -> Node:
     """Joins a cluster: as a node that offers something, or as a guest who only asks."""
-    host, port = checked(address)
+    host, port = check_address(address)
     place = listen or facing(host)
     told: dict[str, Any] = {"resources": offers.resources(), "labels": offers.labels()} if offers else {}
     if place == LOOPBACK:

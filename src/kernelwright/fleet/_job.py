@@ -112,7 +112,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a job. `verdict` and `profile` are the judge's own JSON; `reason` says why there is none to use."""
+    """What came of a job. `verdict` and `profile` are the judge's own JSON; `reason` says why there is none to use.
+
+    `device`: the one that the job asked for.
+    """
 
     kind: Kind
     job: str
@@ -122,3 +125,10 @@ class Result:
     verdict: dict[str, Any] | None = field(default=None, repr=False)
     reason: str = ""
     profile: dict[str, Any] | None = field(default=None, repr=False)
+    device: str | None = None
+
+    @classmethod
+    def of(cls, job: Job, kind: Kind, *, where: str, judge: str, **what: Any) -> Result:
+        return cls(
+            kind=kind, job=job.name, candidate=job.candidate, device=job.device, where=where, judge=judge, **what
+        )

@@ -260,10 +260,7 @@ class RayFleet:
             self._done.append(result)
 
     def _result(self, case: Case, kind: Kind, reason: str) -> Result:
-        job = case.job
-        return Result(
-            kind=kind, job=job.name, candidate=job.candidate, where=case.where, judge=judge_version(), reason=reason
-        )
+        return Result.of(case.job, kind, where=case.where, judge=judge_version(), reason=reason)
 
 
 # *** how one is opened ***

@@ -98,7 +98,7 @@ class Roster:
             max_task_retries=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         )
-        return how.remote(self.judges)
+        return how.remote(self.judges, offers.device)
 
     def open_up(self) -> Iterator[tuple[Post, str]]:
         """Notes who has opened since; those of whom something is to be said."""

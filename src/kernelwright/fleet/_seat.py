@@ -29,9 +29,9 @@ Artefacts = dict[str, bytes]
 class Seat:
     """Judges jobs, one after the other, with whatever was compiled for them elsewhere."""
 
-    def __init__(self, judges: JudgeMaker = Judge) -> None:
+    def __init__(self, judges: JudgeMaker, device: str) -> None:
         _restore_environment()
-        self._courtroom = Courtroom(judges)
+        self._courtroom = Courtroom(judges, device=device)
         self._kept: OrderedDict[str, Told] = OrderedDict()
 
     def hear(self, wire: Told, task: Told, built: Artefacts | None = None) -> Told:
@@ -62,7 +62,7 @@ class Seat:
 class Bench:
     """Compiles what candidates will ask for, caged as ever, for whoever judges them."""
 
-    def __init__(self, judges: JudgeMaker = Judge) -> None:
+    def __init__(self, judges: JudgeMaker, device: str) -> None:
         _restore_environment()
         self._judges = judges
         self._judge: Judge | None = None
