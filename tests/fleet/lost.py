@@ -38,6 +38,8 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return {body}
 """
+# What is asked of a model about its own advice depends on when others answer.
+WITHOUT = ("profile", "prompt-evolution")
 PRAGMAS = ("", "#pragma omp simd", "#pragma omp parallel for", "#pragma omp parallel for simd")
 BODIES = ("torch.relu(x)", "x.clamp(min=0)", "x.sum(-1)", "torch.softmax(x, -1)")
 
@@ -58,7 +60,7 @@ def search(fleet: Fleet, store: Path, folder: Path, run: str | None = None) -> F
         if run is not None:
             return resume(run, means)
         task = load_task(eight_folder(store.parent))
-        plan = Plan(backend="cpp", budget=Budget(evaluations=10_000), lanes=8, without=("profile",))
+        plan = Plan(backend="cpp", budget=Budget(evaluations=10_000), lanes=8, without=WITHOUT)
         wire, settings = task.to_wire(), plan.to_json()
         begun = records.begin_run(task=task.hash, wire=wire, settings=settings, versions={}, machine={})
         return resume(begun.id, means)

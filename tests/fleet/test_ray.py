@@ -12,11 +12,13 @@ import pytest
 
 from kernelwright.fleet import FleetError, Job, Kind, RayFleet, Result, judge_version, open_fleet, ray_cluster
 from kernelwright.fleet.cluster import Abilities, Node, abilities, start_head, start_node
+from kernelwright.store import Records
 from tests.fleet.quick import HEARD, Quick, heard
+from tests.judge.texts import RELU, TASKS
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
-LONG = 60.0
+LONG, PATIENCE = 60.0, 500.0
 PYTHON = "import torch\n"
 CPP = "from kernelwright import native\nlib = native.cpp('')\n"
 
@@ -231,6 +233,18 @@ def test_a_search_that_is_killed_and_asks_again_has_nothing_judged_twice(
     assert heard() == sorted(one.candidate for one in jobs)
 
 
+def test_a_bench_that_fails_holds_nobody_up(
+    join: Callable[..., Node], fleet: Callable[..., RayFleet], job: Callable[..., Job]
+) -> None:
+    """This judge cannot compile ahead: whoever is judged then is compiled there."""
+    join("one")
+    join("bench", times=())
+    court = fleet()
+    for number in range(4):
+        court.submit(job(f"# wait 1 {number}\n{CPP}"))
+    assert _kinds(_all(court)) == ["judged"] * 4
+
+
 # Devices
 
 
@@ -310,3 +324,53 @@ def test_no_token_is_told(head: Node, monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_a_wrong_address_is_told(notes: Path, address: str, what: str) -> None:
     with pytest.raises(FleetError, match=what):
         open_fleet(address)
+
+
+# The commands, with the real judge
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*arguments: object) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", "from kernelwright.cli import main; main()", *map(str, arguments)]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def _line(process: "subprocess.Popen[str]", beginning: str) -> str:
+    assert process.stdout is not None
+    told = []
+    for line in process.stdout:
+        told.append(line)
+        if line.startswith(beginning):
+            return line
+    raise AssertionError("".join(told))
+
+
+def test_a_head_a_node_and_a_search_in_three_processes(
+    start: Callable[..., "subprocess.Popen[str]"], notes: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "ready").mkdir()
+    (tmp_path / "ready" / "0.py").write_text(RELU)
+    head = start("worker", "head", "--port", 0)
+    address = _line(head, "The cluster is at").split()[-1]
+    node = start("worker", "join", address, "--offer", "cpp,python", "--name", "worker-one")
+    assert "worker-one" in _line(node, "joined:")
+    where = ["--fleet", f"ray://{address}", "--store", tmp_path / "runs.db"]
+    search = start("optimize", TASKS / "relu.py", "--model", f"script/{tmp_path / 'ready'}", *where)
+    output, _ = search.communicate(timeout=PATIENCE)
+    assert search.returncode == 0, output
+    with Records(tmp_path / "runs.db") as records:
+        (run,) = records.runs()
+        (verdict, *_) = (judged.verdict for judged in records.verdicts(run.id))
+    assert {"cpu", "driver", "torch", "compiler", "kernelwright"} <= set(verdict["machine"])
+    node.send_signal(signal.SIGTERM)
+    assert "stopped" in node.communicate(timeout=PATIENCE)[0]
+    assert node.returncode == 0

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from kernelwright.archive import Archive, Cell
-from kernelwright.engine import archive_of
+from kernelwright.engine import Means, Recorded, archive_of, recorded_replies, replay
 from kernelwright.fleet import Here
 from kernelwright.fleet.cluster import abilities, start_head, start_node
-from kernelwright.store import Records, State, StoreError
+from kernelwright.store import Records, State, Store, StoreError
 from tests.fleet.lost import search, write_candidates
 from tests.fleet.quick import HEARD, Quick, heard
 
@@ -106,10 +106,14 @@ def test_nodes_and_the_search_are_killed_and_nothing_is_lost_or_learned_twice(cl
         assert len({judged.candidate for judged in verdicts}) == CANDIDATES
         assert set(Counter(judged.job for judged in verdicts).values()) == {1}
         found = archive_of(records, run)
+        with Store(tmp_path / "again.db") as copy:
+            means = Means(store=copy, proposer=recorded_replies(records, run), fleet=Recorded(records, run))
+            assert replay(records, run, means).archive.to_json() == found.to_json()
     # A node that dies with a result that nobody has heard takes it along; no other is judged twice.
     assert len(heard()) - len(verdicts) <= KILLS
+    (tmp_path / "undisturbed").mkdir()
     with closing(Here(judges=Quick)) as here:
-        undisturbed = search(here, tmp_path / "undisturbed.db", tmp_path / "ready")
+        undisturbed = search(here, tmp_path / "undisturbed" / "runs.db", tmp_path / "ready")
     assert _elites(found) == _elites(undisturbed.archive)
 
 

@@ -25,7 +25,7 @@ from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.cli._voices import Voice, open_voice
 from kernelwright.config import BASELINE, Configuration, configured, to_toml
 from kernelwright.engine import MECHANISMS, METHODS, optimize
-from kernelwright.fleet import HERE
+from kernelwright.fleet import is_here
 from kernelwright.judge import BASELINES, Judge
 from kernelwright.tasks import Task, load_task
 
@@ -126,7 +126,7 @@ def _names(text: str | None) -> list[str] | None:
 def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None, voice: Voice) -> None:
     described = load_task(task, constants=configuration.task.constants, suite_dir=suite_dir)
     asked, seed, fleet = configuration.model, configuration.search.seed, configuration.fleet.address
-    if fleet == HERE:
+    if is_here(fleet):
         check_backend(configuration.search.backend)
     with sentences(), means(asked.who(), asked.base_url, fleet, store, voice, seed, asked) as made:
         described = _fitted(described, configuration, voice.console)

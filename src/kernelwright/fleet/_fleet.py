@@ -31,6 +31,11 @@ class Fleet(Protocol):
         """Takes nothing more on. What was submitted and is not finished has to be submitted again."""
 
 
+def is_here(address: str) -> bool:
+    """Whether this machine judges, and has to have what it takes."""
+    return address == HERE or address.partition("/")[0] == LOCAL_RAY
+
+
 def open_fleet(address: str) -> Fleet:
     """`here`, `spool/DIR`, `local-ray`, `local-ray/N` or `ray://HOST:PORT`."""
     if address == HERE:
