@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import socket
@@ -108,7 +109,13 @@ def _offered(offer: Sequence[str] | None) -> Sequence[str]:
 
 
 def language(job: Job) -> str:
-    return job.backend or backends.detect(job.source)
+    return job.backend or _detected(job.source)
+
+
+@functools.lru_cache(maxsize=1024)
+def _detected(source: str) -> str:
+    """A job that waits is looked at often."""
+    return backends.detect(source)
 
 
 def _target(name: str) -> str:
