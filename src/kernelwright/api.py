@@ -20,7 +20,7 @@ from typing import Any, Unpack
 from kernelwright import backends, engine
 from kernelwright.config import ConfigError, Configuration, Options, configured
 from kernelwright.engine import Found, Means
-from kernelwright.fleet import HERE, Fleet, open_fleet
+from kernelwright.fleet import Fleet, is_here, open_fleet
 from kernelwright.judge import Judge, fit
 from kernelwright.propose import Proposer, proposer
 from kernelwright.store import Place, Store
@@ -177,7 +177,7 @@ def _writer(configuration: Configuration, stop: threading.Event) -> Proposer:
 
 def _judges(configuration: Configuration) -> Any:
     address, backend = configuration.fleet.address, configuration.search.backend
-    available = backends.get(backend).available() if address == HERE else None
+    available = backends.get(backend).available() if is_here(address) else None
     if available is not None and not available.ok:
         raise ConfigError(f"backend {backend} does not work here: {available.detail}", available.fix)
     return closing(open_fleet(address))

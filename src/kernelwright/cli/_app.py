@@ -17,6 +17,7 @@ from kernelwright.cli import (
     _eval,
     _init,
     _optimize,
+    _port,
     _profile,
     _prompts,
     _replay,
@@ -30,6 +31,7 @@ from kernelwright.cli import (
     _tune,
     _verify,
     _worker,
+    _worker_ray,
 )
 from kernelwright.cli._failure import guarded
 
@@ -47,6 +49,7 @@ app.command("tune", help=_tune.HELP)(guarded(_tune.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))
 app.command("resume", help=_resume.HELP)(guarded(_resume.run))
+app.command("port", help=_port.HELP)(guarded(_port.run))
 app.command("replay", help=_replay.HELP)(guarded(_replay.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
@@ -79,6 +82,8 @@ app.add_typer(store, name="store", help=_store.HELP, no_args_is_help=True)
 
 worker = typer.Typer(pretty_exceptions_enable=False)
 worker.command("spool", help=_worker.SPOOL_HELP)(guarded(_worker.run))
+worker.command("head", help=_worker_ray.HEAD_HELP)(guarded(_worker_ray.head))
+worker.command("join", help=_worker_ray.JOIN_HELP)(guarded(_worker_ray.join))
 app.add_typer(worker, name="worker", help=_worker.HELP, no_args_is_help=True)
 
 

@@ -26,7 +26,7 @@ from kernelwright.store import Place, Records
 
 HELP = "Go on with a search that was interrupted, with the same model or another. Exit codes as for optimize."
 # What may be another in each sitting; the rest was settled when the run began.
-OPEN = ("model", "fleet")
+OPEN, SETTLED = ("model", "fleet"), "fleet.devices"
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, or how it begins.")]
 PairsOption = Annotated[
@@ -63,7 +63,7 @@ def _before(name: str, store: Place) -> Configuration:
 def _open_settings(pairs: list[str] | None) -> dict[str, Any]:
     settings, constants = settings_from(pairs)
     for key in [*settings, *constants]:
-        if key.partition(".")[0] not in OPEN:
+        if key.partition(".")[0] not in OPEN or key == SETTLED:
             fix = f"begin another with `kernelwright optimize`; open are: {', '.join(f'{one}.*' for one in OPEN)}"
             raise UsageError(f"--set {key}: this was settled when the run began", fix)
     return settings

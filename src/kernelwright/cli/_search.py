@@ -29,7 +29,9 @@ ModelOption = Annotated[
 ]
 BaseUrlOption = Annotated[str | None, typer.Option("--base-url", help="An endpoint that speaks OpenAI's protocol.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON: docs/events.md.")]
-FleetOption = Annotated[str | None, typer.Option("--fleet", help="Where kernels are judged: here, or spool/DIR.")]
+FleetOption = Annotated[
+    str | None, typer.Option("--fleet", help="Where kernels are judged: here, spool/DIR, local-ray, ray://HOST:PORT.")
+]
 SPOKEN = (RunError, ProposerError, FleetError, StoreError, PromptError, ConfigError)
 
 

@@ -112,7 +112,7 @@ class Finals:
     def _awaited(self, job: Job) -> dict[str, Any]:
         while True:
             for result in self._fleet.finished(PATIENCE_SECONDS):
-                if result.kind is Kind.FOREIGN or self._docket.take(result) is None:
+                if result.kind.goes_on or self._docket.take(result) is None:
                     continue  # a profile that nobody needs any more
                 if result.kind is not Kind.INFRA:
                     return self._past.keep(result).verdict
