@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +19,7 @@ from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
 from kernelwright.config import brief, stored
 from kernelwright.engine import archive_of, elites_by_device
-from kernelwright.store import Records, Run
+from kernelwright.store import Place, Records, Run
 
 HELP = "List the searches that a store holds."
 SHOW_HELP = "Show what a search has found, cell by cell, why candidates failed, and its configuration."
@@ -77,7 +76,7 @@ def show(
         console.print(f"measured once more at the end: {held}", soft_wrap=True)
 
 
-def _show_devices(console: Console, name: str, store: Path) -> None:
+def _show_devices(console: Console, name: str, store: Place) -> None:
     """A row for each cell, a column for each device; the best of a device is marked."""
     with sentences(), Records(store) as records:
         one = records.run(name)
