@@ -21,6 +21,8 @@ from kernelwright.propose.builtin._loops import (
     Product,
     Program,
     Reduce,
+    Scan,
+    Scatter,
     Shape,
     Statement,
     Store,
@@ -32,6 +34,8 @@ from kernelwright.propose.builtin._views import NoViewError, View, broadcast, na
 Value = Expression | tuple[Expression, ...]
 Operator = Callable[["Lowering", Node], Value]
 OPERATORS: dict[str, Operator] = {}
+# Beyond so many loops a compiler takes minutes.
+MOST_STATEMENTS = 300
 RANKS: dict[Kind, int] = {"bool": 0, "int": 1, "float": 2}
 DTYPES: dict[Kind, str] = {"float": "float32", "int": "int64", "bool": "bool"}
 
@@ -67,8 +71,15 @@ class Lowering:
         for node in self._graph.nodes:
             if node.name in used:
                 self._values[node.name] = self._lowered(node)
-        outputs = tuple(self._output(name, place) for place, name in enumerate(self._graph.outputs))
-        return Program(_needed(self._statements, outputs), outputs)
+        outputs = tuple(self._output(name, f"y{place}") for place, name in enumerate(self._graph.outputs))
+        new = enumerate(self._graph.changed)
+        changed = tuple((target, self._output(name, f"z{place}")) for place, (target, name) in new)
+        wanted = (*outputs, *(buffer for _, buffer in changed))
+        needed = _needed(self._statements, wanted)
+        if len(needed) > MOST_STATEMENTS:
+            what = f"the reference comes apart into {len(needed)} loops, as a loop over many steps does;"
+            raise CannotWriteError(f"{what} the built-in synthesiser writes {MOST_STATEMENTS} at most.")
+        return Program(needed, outputs, changed)
 
     def _sourced(self, source: Source) -> Expression:
         if source.kind == "BUFFER" and source.target not in {weight.name for weight in self._graph.state}:
@@ -80,13 +91,14 @@ class Lowering:
         if name not in OPERATORS:
             raise CannotWriteError(f"the built-in synthesiser does not know the operator {node.op}.")
         if node.dtype is not None and node.dtype not in KINDS:
-            raise CannotWriteError(f"{node.op} gives {node.dtype}; the built-in synthesiser writes float32 so far.")
+            what = f"{node.op} gives {node.dtype}; the built-in synthesiser computes in float32 and integers."
+            raise CannotWriteError(what)
         return OPERATORS[name](self, node)
 
-    def _output(self, name: str, place: int) -> Buffer:
+    def _output(self, name: str, called: str) -> Buffer:
         expression = self.value(name)
         dtype = self._dtype_of(name)
-        buffer = Buffer(f"y{place}", expression.shape, dtype, "output")
+        buffer = Buffer(called, expression.shape, dtype, "output")
         self._statements.append(Store(buffer, self.cast(expression, KINDS[dtype])))
         return buffer
 
@@ -158,6 +170,17 @@ class Lowering:
             start += value.shape[axis]
         return Access(buffer, whole)
 
+    def interleave(self, parts: Sequence[tuple[tuple[int, ...], Expression]], shape: Shape, step: Shape) -> Expression:
+        """Values that are `step` apart along the last axes, each set with where it begins, written down in turn."""
+        buffer = Buffer(f"t{len(self._statements)}", shape, "float32", "inner")
+        whole, first = Layout(shape, 0, dense(shape)), len(shape) - len(step)
+        for starts, value in parts:
+            part = whole
+            for axis, (start, by) in enumerate(zip(starts, step, strict=True), first):
+                part = narrow(axis, start, value.shape[axis], by)(part)
+            self._statements.append(Store(buffer, value, part))
+        return Access(buffer, whole)
+
     def pad(self, value: Expression, before: Shape, fill: float, after: Shape | None = None) -> Expression:
         """A value with so many elements around it along its last axes, as many behind as before if not said."""
         rank, after = len(value.shape) - len(before), after or before
@@ -190,6 +213,21 @@ class Lowering:
         for axis in chosen if keep else ():
             result = viewed(result, unsqueeze(axis))
         return result
+
+    def scan(self, how: Literal["sum", "prod"], expression: Expression, axis: int) -> Expression:
+        """The expression gathered up along an axis."""
+        turned = self.cast(expression, "float")
+        buffer = Buffer(f"s{len(self._statements)}", turned.shape, "float32", "inner")
+        self._statements.append(Scan(buffer, how, turned, axis))
+        return Access(buffer, Layout(buffer.shape, 0, buffer.strides))
+
+    def scatter(
+        self, start: Expression, index: Expression, value: Expression, axis: int, *, adds: bool = True
+    ) -> Expression:
+        """A value changed at the places that an index says."""
+        buffer = Buffer(f"s{len(self._statements)}", start.shape, DTYPES[start.kind], "inner")
+        self._statements.append(Scatter(buffer, start, index, value, axis, adds))
+        return Access(buffer, Layout(buffer.shape, 0, buffer.strides))
 
     def multiply(self, left: Expression, right: Expression) -> Expression:
         """Products of matrices; what is computed is written down first."""
@@ -239,7 +277,8 @@ def _sourced(source: Source) -> Expression:
     if source.kind == "CONSTANT_TENSOR":
         return _constant(source)
     if source.dtype not in ELEMENTS:
-        what = f"{source.target or source.node} is {source.dtype}; the built-in synthesiser writes float32 so far."
+        named = source.target or source.node
+        what = f"{named} is {source.dtype}; the built-in synthesiser computes in float32 and integers."
         raise CannotWriteError(what)
     inputs = source.kind == "USER_INPUT"
     name = f"x{source.place}" if inputs else str(source.target)
@@ -269,7 +308,7 @@ def _used(graph: Graph) -> set[str]:
     """Nodes that outputs depend on: assertions and the like are left out."""
     by_name = {node.name: node for node in graph.nodes}
     used: set[str] = set()
-    waiting = list(graph.outputs)
+    waiting = [*graph.outputs, *(name for _, name in graph.changed)]
     while waiting:
         name = waiting.pop()
         if name in used:

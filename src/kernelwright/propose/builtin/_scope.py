@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._frame import Frame, identifier, pointer
 from kernelwright.propose.builtin._functions import SPELLED
 from kernelwright.propose.builtin._lanes import literal
@@ -97,9 +96,9 @@ class Scope:
     def _load(self, access: Access) -> str:
         step = access.layout.strides[self._frame.lane_axis]
         at = f"{pointer(access.buffer)} + {self._frame.address(access.layout)}"
+        if any(self._frame.moves(pick, [self._frame.lane_axis]) for pick, _ in access.picks):
+            return self._picked(access, at, step)
         for pick, stride in access.picks:
-            if self._frame.moves(pick, [self._frame.lane_axis]):
-                return self._picked(access, at, step)
             at += f" + (int64_t)({self._names[pick]})[0] * {stride}"
         if step == 0:
             return f"splat(*({at}))"
@@ -107,10 +106,11 @@ class Scope:
 
     def _picked(self, access: Access, at: str, step: int) -> str:
         """Each lane reads at a place of its own."""
-        if len(access.picks) > 1:
-            raise CannotWriteError("the built-in synthesiser reads by one index at a time.")
-        ((pick, stride),) = access.picks
-        return f"picked(whole, {at}, {self._names[pick]}, {stride}, {step}, n)"
+        if len(access.picks) == 1:
+            ((pick, stride),) = access.picks
+            return f"picked(whole, {at}, {self._names[pick]}, {stride}, {step}, n)"
+        together = " + ".join(f"{self._names[pick]} * {stride}" for pick, stride in access.picks)
+        return f"picked(whole, {at}, {together}, 1, {step}, n)"
 
 
 def _in_order(expression: Expression, is_known: Callable[[Expression], bool]) -> list[Expression]:

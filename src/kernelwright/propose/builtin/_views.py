@@ -89,6 +89,28 @@ def narrow(axis: int, start: int, size: int, step: int = 1) -> View:
     return view
 
 
+def narrow_to(shape: Shape) -> View:
+    """The first elements along every axis."""
+
+    def view(layout: Layout) -> Layout:
+        return Layout(shape, layout.offset, layout.strides)
+
+    return view
+
+
+def diagonal(offset: int, one: int, other: int, size: int) -> View:
+    """Two axes become one, the last, that goes along both."""
+
+    def view(layout: Layout) -> Layout:
+        strides = layout.strides
+        kept = [axis for axis in range(len(strides)) if axis not in (one, other)]
+        start = layout.offset + (offset * strides[other] if offset > 0 else -offset * strides[one])
+        shape = (*(layout.shape[axis] for axis in kept), size)
+        return Layout(shape, start, (*(strides[axis] for axis in kept), strides[one] + strides[other]))
+
+    return view
+
+
 def flip(axis: int) -> View:
     def view(layout: Layout) -> Layout:
         strides = list(layout.strides)
