@@ -159,11 +159,16 @@ class Store:
 
 @dataclass(frozen=True)
 class Product:
-    """`into[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]`; without the axis b where there is one product."""
+    """`into[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]`; without the axis b where there is one product.
+
+    The axis b may be several in `left` and `right`; k and n may be several, `inner` and `across`, in `right`.
+    """
 
     into: Buffer
     left: Access
     right: Access
+    inner: int = 1
+    across: int = 1
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,15 @@ from kernelwright.propose.builtin._loops import (
     Store,
     dense,
     reads,
+    walk,
 )
 from kernelwright.propose.builtin._views import NoViewError, View, broadcast, narrow, permute, unsqueeze, viewed
 
 Value = Expression | tuple[Expression, ...]
 Operator = Callable[["Lowering", Node], Value]
 OPERATORS: dict[str, Operator] = {}
-# Beyond so many loops a compiler takes minutes.
-MOST_STATEMENTS = 300
+# Beyond so many operations a compiler takes minutes.
+MOST_STEPS = 8000
 RANKS: dict[Kind, int] = {"bool": 0, "int": 1, "float": 2}
 DTYPES: dict[Kind, str] = {"float": "float32", "int": "int64", "bool": "bool"}
 
@@ -76,9 +77,10 @@ class Lowering:
         changed = tuple((target, self._output(name, f"z{place}")) for place, (target, name) in new)
         wanted = (*outputs, *(buffer for _, buffer in changed))
         needed = _needed(self._statements, wanted)
-        if len(needed) > MOST_STATEMENTS:
-            what = f"the reference comes apart into {len(needed)} loops, as a loop over many steps does;"
-            raise CannotWriteError(f"{what} the built-in synthesiser writes {MOST_STATEMENTS} at most.")
+        steps = sum(_steps(statement) for statement in needed)
+        if steps > MOST_STEPS:
+            what = f"the reference comes apart into {steps} operations, as a loop over many steps does;"
+            raise CannotWriteError(f"{what} the built-in synthesiser writes {MOST_STEPS} at most.")
         return Program(needed, outputs, changed)
 
     def _sourced(self, source: Source) -> Expression:
@@ -232,10 +234,20 @@ class Lowering:
     def multiply(self, left: Expression, right: Expression) -> Expression:
         """Products of matrices; what is computed is written down first."""
         shape = (*left.shape[:-1], right.shape[-1])
+        if shape[-1] == 1 and shape[-2] > 1:  # lanes run along the last axis of the result
+            return viewed(self.multiply(viewed(right, _turned(right)), viewed(left, _turned(left))), _turned(left))
         if prod(shape) * left.shape[-1] == 0:
             raise CannotWriteError("a product of empty matrices is nothing that the built-in synthesiser writes.")
         buffer = Buffer(f"p{len(self._statements)}", shape, "float32", "inner")
         self._statements.append(Product(buffer, self._in_memory(left), self._in_memory(right)))
+        return Access(buffer, Layout(shape, 0, dense(shape)))
+
+    def multiply_windows(self, left: Expression, right: Access, inner: int, across: int) -> Expression:
+        """Products of matrices whose right one has its rows and columns along several axes."""
+        batch, rows = left.shape[:-2], left.shape[-2]
+        shape = (prod(batch), rows, prod(right.shape[-across:]))
+        buffer = Buffer(f"p{len(self._statements)}", shape, "float32", "inner")
+        self._statements.append(Product(buffer, self._in_memory(left), right, inner, across))
         return Access(buffer, Layout(shape, 0, dense(shape)))
 
     def _in_memory(self, expression: Expression) -> Access:
@@ -251,6 +263,16 @@ class Lowering:
         buffer = Buffer(f"r{len(self._statements)}", shape, "float32", "inner")
         self._statements.append(Reduce(buffer, how, turned))
         return Access(buffer, Layout(shape, 0, dense(shape)))
+
+
+def _steps(statement: Statement) -> int:
+    return 1 if isinstance(statement, Product | Scatter) else sum(1 for _ in walk(statement.expression))
+
+
+def _turned(matrix: Expression) -> View:
+    """Rows become columns."""
+    rank = len(matrix.shape)
+    return permute((*range(rank - 2), rank - 1, rank - 2))
 
 
 def plain(argument: Any) -> float:

@@ -13,6 +13,9 @@ from kernelwright.propose.builtin._lower import Lowering, Value, argument, opera
 from kernelwright.propose.builtin._operators import constant, mean, of
 from kernelwright.propose.builtin._views import View, broadcast, narrow, permute, reshape, split, unsqueeze, viewed
 
+# A convolution that makes fewer channels of a group is no product worth the name.
+FEWEST_ROWS = 4
+
 
 def window(first: int, size: Shape, step: Shape, gap: Shape) -> View:
     """From axis `first` on, each axis becomes the places of a window, and the window's own axes come last."""
@@ -216,6 +219,8 @@ def _correlated(lowering: Lowering, seen: Expression, weight: Expression) -> Exp
     groups, outer, inner = weight.shape[:3]
     shape = (seen.shape[0], groups, outer, *seen.shape[2 : 2 + rank], inner, *weight.shape[3:])
     split_up = viewed(seen, split(1, groups))
+    if outer >= FEWEST_ROWS and isinstance(split_up, Access):
+        return lowering.view(_multiplied(lowering, split_up, weight), reshape(shape[: 3 + rank]))
     axes = range(3, 3 + rank)
     turned = viewed(split_up, permute((0, 1, *axes, 2, *(axis + rank for axis in axes))))
     left = viewed(viewed(turned, unsqueeze(2)), broadcast(shape))
@@ -223,3 +228,15 @@ def _correlated(lowering: Lowering, seen: Expression, weight: Expression) -> Exp
     for _ in range(rank):
         right = viewed(right, unsqueeze(2))
     return lowering.reduce("sum", of("mul", left, viewed(right, broadcast(shape))), list(range(3 + rank, len(shape))))
+
+
+def _multiplied(lowering: Lowering, seen: Access, weight: Expression) -> Expression:
+    """The same sums as products of matrices: rows are channels that come out, columns are places."""
+    rank = len(weight.shape) - 3
+    groups, outer = weight.shape[:2]
+    flat = lowering.view(weight, reshape((groups, outer, math.prod(weight.shape[2:]))))
+    left = viewed(flat, broadcast((seen.shape[0], *flat.shape)))
+    places, inside = range(3, 3 + rank), range(3 + rank, 3 + 2 * rank)
+    right = viewed(seen, permute((0, 1, 2, *inside, *places)))
+    assert isinstance(right, Access)
+    return lowering.multiply_windows(left, right, 1 + rank, rank)
