@@ -254,8 +254,13 @@ def _fitted(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | None:
         part = Part(loose.into, loose.layout, loose.expression, loose.how) if fits else None
     else:
         part = _fitted_store(loose, kernel, read)
-    possible = part is not None and part.into not in kernel.made() and _reads_only_its_row(part, kernel)
+    possible = part is not None and _is_free(part.into, kernel) and _reads_only_its_row(part, kernel)
     return part if possible else None
+
+
+def _is_free(into: Buffer, kernel: Kernel) -> bool:
+    """Whether a kernel can write there: slices of one buffer that go over the same loops do not meet."""
+    return into not in kernel.made() or not (kernel.inner or kernel.own)
 
 
 def _fitted_store(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | None:

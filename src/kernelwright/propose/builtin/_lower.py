@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Literal
 
@@ -30,7 +31,16 @@ from kernelwright.propose.builtin._loops import (
     reads,
     walk,
 )
-from kernelwright.propose.builtin._views import NoViewError, View, broadcast, narrow, permute, unsqueeze, viewed
+from kernelwright.propose.builtin._views import (
+    NoViewError,
+    View,
+    broadcast,
+    narrow,
+    permute,
+    rebuffered,
+    unsqueeze,
+    viewed,
+)
 
 Value = Expression | tuple[Expression, ...]
 Operator = Callable[["Lowering", Node], Value]
@@ -76,7 +86,7 @@ class Lowering:
         new = enumerate(self._graph.changed)
         changed = tuple((target, self._output(name, f"z{place}")) for place, (target, name) in new)
         wanted = (*outputs, *(buffer for _, buffer in changed))
-        needed = _needed(self._statements, wanted)
+        needed = _in_place(_needed(self._statements, wanted))
         steps = sum(_steps(statement) for statement in needed)
         if steps > MOST_STEPS:
             what = f"the reference comes apart into {steps} operations, as a loop over many steps does;"
@@ -263,6 +273,48 @@ class Lowering:
         buffer = Buffer(f"r{len(self._statements)}", shape, "float32", "inner")
         self._statements.append(Reduce(buffer, how, turned))
         return Access(buffer, Layout(shape, 0, dense(shape)))
+
+
+def _in_place(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """What was put together piece by piece only to be copied to an output is put together there."""
+    pieced = {one.into for one in statements if isinstance(one, Scatter) or (isinstance(one, Store) and one.layout)}
+    moved: dict[Buffer, Buffer] = {}
+    kept: list[Statement] = []
+    for one in statements:
+        match one:
+            case Store(into, Access(buffer, picks=()) as access, None) if (
+                buffer in pieced and buffer not in moved and _alike(into, buffer) and _is_whole(access)
+            ):
+                moved[buffer] = into
+            case _:
+                kept.append(one)
+    return tuple(_renamed(one, moved) for one in kept) if moved else tuple(kept)
+
+
+def _alike(one: Buffer, other: Buffer) -> bool:
+    return (one.shape, one.dtype) == (other.shape, other.dtype)
+
+
+def _renamed(statement: Statement, moved: Mapping[Buffer, Buffer]) -> Statement:
+    """The statement with other buffers in the place of these, alike but for the name."""
+    into = moved.get(statement.into, statement.into)
+    match statement:
+        case Store(expression=expression):
+            return Store(into, rebuffered(expression, moved), statement.place)
+        case Reduce() | Scan():
+            return replace(statement, expression=rebuffered(statement.expression, moved))
+        case Product(left=left, right=right):
+            there = {access.buffer: moved.get(access.buffer, access.buffer) for access in (left, right)}
+            left, right = (replace(access, buffer=there[access.buffer]) for access in (left, right))
+            return replace(statement, left=left, right=right)
+        case Scatter(start=start, index=index, value=value):
+            return replace(
+                statement,
+                into=into,
+                start=rebuffered(start, moved),
+                index=rebuffered(index, moved),
+                value=rebuffered(value, moved),
+            )
 
 
 def _steps(statement: Statement) -> int:

@@ -22,19 +22,28 @@ class Names:
 
 
 class Scope:
-    """A step under way: `lines` happen at each point, `before` once a row.
+    """A step under way: `lines` happen at each point, `before` once a row, `outside` once for all lanes of a block.
 
     Args:
         keep: What is to be kept for later passes, and in which buffer.
         saved: What earlier passes have kept.
+        hoists: Whether what is the same in all lanes of a block is worked out once, before it.
     """
 
     def __init__(
-        self, frame: Frame, names: Names, keep: Mapping[Expression, int], saved: frozenset[Expression] = frozenset()
+        self,
+        frame: Frame,
+        names: Names,
+        keep: Mapping[Expression, int],
+        saved: frozenset[Expression] = frozenset(),
+        *,
+        hoists: bool = False,
     ) -> None:
         self._frame, self._fresh, self._keep, self._saved = frame, names, keep, saved
+        self._hoists = hoists
         self.lines: list[str] = []
         self.before: list[str] = []
+        self.outside: list[str] = []
         self.kept: set[Expression] = set()
         self._names: dict[Expression, str] = {}
 
@@ -52,6 +61,10 @@ class Scope:
             return identifier(part.buffer) if self._frame.rows else f"{identifier(part.buffer)}[u]"
         if self._frame.kernel.inner and self._frame.is_row_value(part):
             return self._once_a_row(part)
+        if self._hoists and not self._frame.moves(part, [self._frame.lane_axis]):
+            name = self._fresh.fresh()
+            self.outside += [f"const {_type(part)} {name} = {self._text(part)};"]
+            return name
         return self._at_each_point(part)
 
     def _at_each_point(self, part: Expression) -> str:

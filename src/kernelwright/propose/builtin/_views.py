@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, Shape, dense
+from kernelwright.propose.builtin._loops import Access, Apply, Buffer, Expression, Layout, Number, Place, Shape, dense
 
 View = Callable[[Layout], Layout]
 
@@ -36,6 +36,25 @@ def _turned(part: Expression, view: View, turn: Callable[[Expression], Expressio
             return replace(part, shape=view(Layout(shape, 0, (0,) * len(shape))).shape)
         case Apply(function=function, parts=parts, kind=kind):
             return Apply(function, tuple(map(turn, parts)), kind)
+
+
+def rebuffered(expression: Expression, moved: Mapping[Buffer, Buffer]) -> Expression:
+    """The expression read from other buffers."""
+    made: dict[Expression, Expression] = {}
+
+    def turn(part: Expression) -> Expression:
+        if part not in made:
+            match part:
+                case Access(buffer=buffer, picks=picks):
+                    turned = tuple((turn(pick), stride) for pick, stride in picks)
+                    made[part] = replace(part, buffer=moved.get(buffer, buffer), picks=turned)
+                case Apply(function=function, parts=parts, kind=kind):
+                    made[part] = Apply(function, tuple(map(turn, parts)), kind)
+                case _:
+                    made[part] = part
+        return made[part]
+
+    return turn(expression)
 
 
 def permute(order: tuple[int, ...]) -> View:
