@@ -79,7 +79,7 @@ def _claims(found: Best) -> list[str]:
     """What the certificate claims, for comments: the source may be piped on without them."""
     final, name = found.final, found.entry.candidate[:LETTERS]
     if final is None:
-        return [f"{name}: {in_words(found.entry)} over eager, in the search", UNMEASURED]
+        return [f"{name}: {in_words(found.entry)} over {_over(found)}, in the search", UNMEASURED]
     when = time.strftime("%F %T", time.gmtime(final.noted))
     return [
         f"{name}: {speedups(final.verdict)}",
@@ -88,6 +88,10 @@ def _claims(found: Best) -> list[str]:
         f"on {final.device}",
         "--certificate FILE writes the whole of it: task, kernel, seeds, samples; kernelwright verify FILE checks it",
     ]
+
+
+def _over(found: Best) -> str:
+    return "eager" if found.task.project is None else "the original"
 
 
 def _certificate(found: Best) -> str:

@@ -6,7 +6,7 @@ import platform
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import kernelwright
@@ -116,6 +116,8 @@ class Means:
 def optimize(task: Task, plan: Plan, means: Means) -> Found:
     """Begins a run and plays it to its end. Nothing is asked of a model before the judge has shown that it works."""
     store, fleet = means.store, means.fleet
+    if task.project is not None:  # its sources are written in what they are
+        plan = replace(plan, backend=task.project.backend)
     machine = preflight(task, fleet, plan)
     run = store.begin_run(
         task=task.hash,
@@ -185,7 +187,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             fleet=means.fleet,
             tell=means.tell,
             stop=means.stop,
-            profile="profile" not in plan.without,
+            profile="profile" not in plan.without and task.project is None,
             rehearsed=means.rehearsed,
         )
     )

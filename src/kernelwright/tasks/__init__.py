@@ -13,6 +13,8 @@ from kernelwright.tasks._fit import Shrunk, shrink
 from kernelwright.tasks._flaws import FLAWS
 from kernelwright.tasks._input_spec import DTYPES, LAYOUTS, InputSpec
 from kernelwright.tasks._load import load_task
+from kernelwright.tasks._project import Project, ProjectFile
+from kernelwright.tasks._regions import Region, RegionError
 from kernelwright.tasks._size import input_bytes
 from kernelwright.tasks._task import LIBRARIES, MODES, PRECISIONS, WEIGHTS, Task
 from kernelwright.tasks._template import write_template
@@ -34,6 +36,10 @@ __all__ = [
     "WEIGHTS",
     "Case",
     "InputSpec",
+    "Project",
+    "ProjectFile",
+    "Region",
+    "RegionError",
     "Shrunk",
     "Task",
     "TaskError",
