@@ -21,6 +21,7 @@ from kernelwright.tasks._template import write_template
 
 if TYPE_CHECKING:
     from kernelwright.tasks._draw import draw_input
+    from kernelwright.tasks._project_template import write_project
 
 __all__ = [
     "DEFAULT_FAMILIES",
@@ -48,12 +49,17 @@ __all__ = [
     "input_bytes",
     "load_task",
     "shrink",
+    "write_project",
     "write_template",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    # Drawing needs torch, which light processes that only read descriptions must not pay for.
+    # Drawing needs torch, and looking at a project pydantic: light processes that only read descriptions need neither.
+    if name == "write_project":
+        from kernelwright.tasks._project_template import write_project
+
+        return write_project
     if name == "draw_input":
         from kernelwright.tasks._draw import draw_input
 

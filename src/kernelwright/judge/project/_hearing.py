@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from kernelwright.judge.project._booth import Tree
 from kernelwright.judge.project._numbers import agree
 from kernelwright.judge.project._prepared import Bench, Broke, Disturbed, PreparedProject
 from kernelwright.judge.project._screen import reaches
-from kernelwright.judge.project._witness import Turn, testify
+from kernelwright.judge.project._witness import Turn, weigh
 from kernelwright.tasks import Case, RegionError
 
 if TYPE_CHECKING:
@@ -179,9 +180,16 @@ class ProjectHearing:
             mean = sum(w * t.median(name) for w, t in zip(weights, timings, strict=True)) / sum(weights)
             self._found.setdefault("time_ms", {})[name] = mean * 1e3
         found = speedup(timings, ORIGINAL)
-        self._found["speedup"] = {ORIGINAL: {"ratio": found.ratio, "low": found.low, "high": found.high}}
+        low = found.low / self._doubt(timings)
+        self._found["speedup"] = {ORIGINAL: {"ratio": found.ratio, "low": low, "high": found.high}}
         self._evidence["timing"] = [timing.to_json() for timing in timings]
         self._evidence["project"]["runs"] = self._runs
+
+    def _doubt(self, timings: list[CaseTiming]) -> float:
+        """By how much the low end falls: a benchmark is believed no further than the clock bears it out."""
+        doubts = {name: told["doubt"] for name, told in self._evidence.get("witness", {}).items()}
+        logs = [timing.weight * math.log(doubts.get(timing.case, 1.0)) for timing in timings]
+        return math.exp(sum(logs) / sum(timing.weight for timing in timings))
 
     def _duel(self, side: Tree, case: Case) -> CaseTiming:
         blocks, rounds = _shape(2 * self._prepared.first[case.name].wall)
@@ -189,7 +197,7 @@ class ProjectHearing:
         theirs, mine = ([pair[place] for pair in pairs] for place in (0, 1))
         samples = {ORIGINAL: [one.wall for one in theirs], CANDIDATE: [one.wall for one in mine]}
         if theirs[0].numbers is not None:
-            heard = testify(*([_turn(one) for one in side] for side in (theirs, mine)))
+            heard = weigh(*([_turn(one) for one in side] for side in (theirs, mine)))
             self._evidence.setdefault("witness", {})[case.name] = heard.told
             if heard.borne_out:
                 samples = {ORIGINAL: _claimed(theirs), CANDIDATE: [heard.charge * one for one in _claimed(mine)]}

@@ -116,9 +116,11 @@ def _count(value: Any) -> int:
 
 
 def agree(mine: Any, theirs: Any, tolerance: float) -> bool:
-    """Whether two checks say the same: numbers nearly, everything else exactly."""
+    """Whether two checks say the same: numbers nearly, everything else exactly, whole numbers too."""
     if isinstance(mine, list) and isinstance(theirs, list):
         return len(mine) == len(theirs) and all(agree(a, b, tolerance) for a, b in zip(mine, theirs, strict=True))
-    if isinstance(mine, int | float) and isinstance(theirs, int | float):
+    if isinstance(mine, float) or isinstance(theirs, float):
+        if not (isinstance(mine, int | float) and isinstance(theirs, int | float)):
+            return False
         return math.isclose(mine, theirs, rel_tol=tolerance) or mine == theirs
     return bool(mine == theirs)

@@ -41,15 +41,17 @@ class Testimony:
     Attributes:
         borne_out: Whether the benchmark's numbers may be used.
         charge: The factor by which the candidate's are to be raised.
+        doubt: The factor by which they might have to be raised further: what the clock can tell and no more.
         told: The figures, for the evidence.
     """
 
     borne_out: bool
     charge: float
+    doubt: float
     told: dict[str, Any]
 
 
-def testify(original: list[Turn], candidate: list[Turn]) -> Testimony:
+def weigh(original: list[Turn], candidate: list[Turn]) -> Testimony:
     """Raises Rejection where the clock contradicts the claims."""
     hidden = np.array([mine.unexplained - theirs.unexplained for theirs, mine in zip(original, candidate, strict=True)])
     saved = float(np.median([theirs.total - mine.total for theirs, mine in zip(original, candidate, strict=True)]))
@@ -72,7 +74,8 @@ def testify(original: list[Turn], candidate: list[Turn]) -> Testimony:
     borne_out = saved <= 0 or high <= DOUBT * saved
     own = float(np.median([turn.total for turn in candidate]))
     charge = 1 + max(0.0, float(np.median(hidden))) / own if borne_out and low > 0 else 1.0
-    return Testimony(borne_out, charge, told | {"borne_out": borne_out, "charged": charge})
+    doubt = max(1.0, (1 + high / own) / charge) if borne_out and saved > 0 else 1.0
+    return Testimony(borne_out, charge, doubt, told | {"borne_out": borne_out, "charged": charge, "doubt": doubt})
 
 
 def _interval(values: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float]:
