@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.judge._process import verdict_of_end
-from kernelwright.judge._status import Rejection, Status
+from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming, speedup
 from kernelwright.judge._verdict import Verdict, source_hash
 from kernelwright.judge.project._booth import Tree
@@ -155,7 +155,7 @@ class ProjectHearing:
         except Broke as broke:
             if mine:
                 raise
-            raise RuntimeError(f"the original's benchmark no longer works: {broke}") from broke
+            raise InfraError(f"the original's benchmark no longer works: {broke}") from broke
 
     def _compare(self, theirs: Bench, mine: Bench, case: Case) -> None:
         if theirs.numbers is None or mine.numbers is None:
