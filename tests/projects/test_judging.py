@@ -1,5 +1,7 @@
 """A candidate for a project before the judge: accepted if right and honest, else refused for what it is."""
 
+from dataclasses import replace
+
 import pytest
 
 from kernelwright.judge import ORIGINAL, Judge, Status, certificate
@@ -159,3 +161,25 @@ def test_commands_see_neither_the_users_files_nor_the_network(tmp_path, judge: J
     looks = f"import pathlib, socket\nassert not pathlib.Path({str(tmp_path)!r}).exists()\n"
     task = load_task(project(tmp_path / "project", test_sums_dot_py=looks + TEST))
     assert judge.judge(task, FAST, timed=False).accepted
+
+
+def test_a_command_that_takes_too_long_says_which_limit_to_raise(tmp_path, judge: Judge, monkeypatch):
+    monkeypatch.setattr(judge, "limits", replace(judge.limits, total_s=0.5))
+    task = load_task(project(tmp_path, test_sums_dot_py="import time\ntime.sleep(60)\n"))
+    with pytest.raises(TaskError, match=r"the test took more than 0.5 s(.|\n)*total_s"):
+        judge.judge(task, FAST, timed=False)
+
+
+def test_numbers_can_come_in_a_file(tmp_path, judge: Judge):
+    bench = BENCH.replace("print(", "open(sys.argv[3], 'w').write(")
+    toml = TOML.replace("{seed}", "{seed} {output}")
+    assert judge.judge(load_task(project(tmp_path, bench_dot_py=bench, task_dot_toml=toml)), FAST, timed=False).accepted
+
+
+def test_by_the_clock_alone_nothing_is_read(tmp_path, judge: Judge):
+    toml = TOML.replace("[[case]]", 'output = "wall"\n[[case]]')
+    task = load_task(project(tmp_path, bench_dot_py="import sums\nsums.squares(400000, 1)\n", task_dot_toml=toml))
+    verdict = judge.judge(task, FAST, timed=False)
+    assert verdict.accepted
+    assert not verdict.evidence["project"]["results_checked"]
+    assert "says nothing of its results" in verdict.message

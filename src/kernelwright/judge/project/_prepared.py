@@ -77,6 +77,8 @@ class PreparedProject:
     def _unusable(self, broke: Broke) -> TaskError:
         shown = "\n".join(f"    {line}" for line in _end_of(broke.ran, 12)) if broke.ran else ""
         fix = "Make the command work on the project as it is; it sees the project's files, the system and Python alone."
+        if broke.ran is not None and broke.ran.end is None:
+            fix = "Raise the limit (--limit build_s=600 for a build, total_s for tests), or do less."
         return TaskError(f"before any change, {broke}." + (f"\n{shown}" if shown else ""), self.task.origin, fix)
 
     # What commands do
