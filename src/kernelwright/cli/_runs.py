@@ -27,7 +27,7 @@ SHOW_HELP = "Show what a search has found, cell by cell, why candidates failed, 
 
 def run(store: StoreOption = STORE) -> None:
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in ("run", "best over eager"):
+    for heading in ("run", "best over baseline"):
         table.add_column(heading, no_wrap=True)
     for heading in ("task", "state", "judged", "spent"):
         table.add_column(heading, overflow="fold")
@@ -59,13 +59,14 @@ def show(
         one = records.run(name)
         archive, told = archive_of(records, one.id), records.final(one.id)
         best = reported(records, one.id)
+        over = "over the original" if (records.task(one.task) or {}).get("project") else "over eager"
         statuses = Counter(judged.status for judged in records.verdicts(one.id))
     console.print(f"[bold]{escape(one.id)}[/] {one.state} {escape(one.reason)}", soft_wrap=True)
     console.print("  " + ", ".join(f"{number} {status}" for status, number in statuses.most_common()))
     for line in brief(stored(one.settings)) if one.settings.get("config") else []:
         console.print(f"  {escape(line)}", soft_wrap=True)
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in ("memory", "algorithm", "coordination", "over eager", "kernel"):
+    for heading in ("memory", "algorithm", "coordination", over, "kernel"):
         table.add_column(heading)
     for elite in sorted(archive.elites.values(), key=lambda elite: -elite.log_speedup):
         table.add_row(*map(str, elite.cell), in_words(elite), elite.candidate[:LETTERS])

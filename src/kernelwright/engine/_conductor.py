@@ -13,11 +13,11 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from kernelwright import backends
 from kernelwright.archive import Archive
 from kernelwright.engine._asking import Answer, Asking
 from kernelwright.engine._author import Author, Draft, Known
 from kernelwright.engine._budget import exhausted, room_for
+from kernelwright.engine._candidates import backend_of, read_answer
 from kernelwright.engine._contests import Contests
 from kernelwright.engine._docket import Docket
 from kernelwright.engine._elsewhere import Elsewhere
@@ -33,10 +33,10 @@ from kernelwright.engine._recovery import Recovery
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import Standing, reason_to_stop
 from kernelwright.engine._teller import Teller
-from kernelwright.engine._verdicts import roof_share
+from kernelwright.engine._verdicts import baseline_of, roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
-from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply, parse
+from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply
 from kernelwright.store import Birth, Candidate, Genome, Store
 from kernelwright.tasks import Task
 
@@ -72,14 +72,14 @@ class Conductor:
         the run that this one repeats.
         """
         self._stop = stop or threading.Event()
-        self._run, self._settings, self._store = run, settings, store
+        self._run, self._settings, self._store, self._task = run, settings, store, task
         self._method, self._author, self._fleet, self._tell = method, author, fleet, tell
-        self._teller = Teller(tell, settings.budget)
+        self._teller = Teller(tell, settings.budget, over=baseline_of(task))
         self._past = Past(store, run, task, settings.device)
         self._asking = Asking(store, run, proposer, task=task, lanes=settings.lanes)
         self._docket = Docket(fleet, task, settings)
         self._elsewhere = Elsewhere(fleet, self._docket, self._past, settings.devices[1:])
-        self._learning = Learning(store, run, author, self._teller)
+        self._learning = Learning(store, run, author, self._teller, task)
         self._contests = Contests(self._learning, self._docket, self._past, self._teller)
         self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
         self._listening = (
@@ -215,7 +215,7 @@ class Conductor:
             raise RunError(error.what, error.fix)
 
     def _take(self, draft: Draft, text: str) -> None:
-        answer = parse(text, draft.request.parent)
+        answer = read_answer(self._task, text, draft.request.parent)
         if answer.source is None:
             with self._store.together():
                 self._store.drop_request(self._run, draft.request.id, answer.problem)
@@ -223,7 +223,7 @@ class Conductor:
             self._lose_patience(answer.problem)
             return
         name = source_hash(answer.source)
-        candidate = Candidate(hash=name, source=answer.source, backend=backends.detect(answer.source))
+        candidate = Candidate(hash=name, source=answer.source, backend=backend_of(self._task, answer.source))
         verdict = self._past.verdict(name)
         with self._store.together():
             self._store.keep_candidate(candidate, self._birth(name, draft))

@@ -6,7 +6,7 @@ import platform
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import kernelwright
@@ -119,6 +119,7 @@ class Means:
 
 def optimize(task: Task, plan: Plan, means: Means) -> Found:
     """Begins a run and plays it to its end. Nothing is asked of a model before the judge has shown that it works."""
+    plan = _fitting(plan, task)
     return play(_begin(task, plan, means), task, plan, means)
 
 
@@ -131,12 +132,18 @@ def port(name: str, plan: Plan, means: Means) -> Found:
     if not elites or wire is None:
         raise RunError(f"run {before.id} has no kernel to begin with", "name one that has found something")
     task = Task.from_wire(wire)
+    plan = _fitting(plan, task)
     run = _begin(task, plan, means)
     for elite in elites:
         candidate = store.candidate(elite.candidate)
         assert candidate is not None
         store.keep_candidate(candidate, Birth(run=run.id, candidate=candidate.hash))
     return play(run, task, plan, means)
+
+
+def _fitting(plan: Plan, task: Task) -> Plan:
+    """A project's sources are written in what they are, whatever was asked for."""
+    return plan if task.project is None else replace(plan, backend=task.project.backend)
 
 
 def _begin(task: Task, plan: Plan, means: Means) -> Run:
@@ -209,7 +216,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             fleet=means.fleet,
             tell=means.tell,
             stop=means.stop,
-            profile="profile" not in plan.without,
+            profile="profile" not in plan.without and task.project is None,
             rehearsed=means.rehearsed,
         )
     )

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
-from kernelwright import backends
-from kernelwright.archive import Choice, Repair, choice_from_json
+from kernelwright.archive import Cell, Choice, Repair, choice_from_json
 from kernelwright.engine._author import Known
+from kernelwright.engine._candidates import cell_of
 from kernelwright.fleet import Result
 from kernelwright.store import Asked, Birth, Event, Judged, Store
 from kernelwright.tasks import Task
@@ -96,7 +96,7 @@ class Past:
             source, verdict = self.source(candidate), self.verdict(candidate)
             assert verdict is not None
             came_of = choice_from_json(self.births(candidate)[0].direction)
-            self._known[candidate] = _known(source, verdict, came_of)
+            self._known[candidate] = _known(source, verdict, cell_of(self._task, source), came_of)
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(candidate)
@@ -111,8 +111,7 @@ class Past:
         return (event.data for event in self._store.events(self._run) if event.kind == kind)
 
 
-def _known(source: str, verdict: dict[str, Any], came_of: Choice | Repair | None) -> Known:
-    cell = backends.describe(source).cell
+def _known(source: str, verdict: dict[str, Any], cell: Cell, came_of: Choice | Repair | None) -> Known:
     return Known(
         source, verdict, cell, came_of.parent if came_of else None, came_of.why if came_of else "a first draft"
     )
