@@ -25,8 +25,9 @@ from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.cli._voices import Voice, open_voice
 from kernelwright.config import BASELINE, Configuration, configured, to_toml
 from kernelwright.engine import MECHANISMS, METHODS, optimize
-from kernelwright.fleet import HERE
+from kernelwright.fleet import is_here
 from kernelwright.judge import BASELINES, Judge
+from kernelwright.store import Place
 from kernelwright.tasks import Task, load_task
 
 HELP = "Search for a faster kernel. Exit 0 found, 1 nothing was accepted, 2 could not search."
@@ -88,6 +89,10 @@ def run(
     limit: LimitOption = None,
     base_url: BaseUrlOption = None,
     fleet: FleetOption = None,
+    devices: Annotated[
+        str | None,
+        typer.Option(help="Devices by name, comma-separated: search on the first, judge what is right on all."),
+    ] = None,
     store: StoreOption = STORE,
     suite_dir: SuiteDirOption = None,
     as_json: JsonOption = False,
@@ -116,27 +121,27 @@ def run(
             baselines=_names(baseline),
             limits=changed_limits(limit or []),
             fleet=fleet,
+            devices=_names(devices),
             constants=constants,
             fit=fit_machine or None,
         )
-    configuration = said.with_somebody()
     if print_config:
-        typer.echo(to_toml(configuration), nl=False)
+        typer.echo(to_toml(said.with_somebody()), nl=False)
         return
-    voice = open_voice(as_json)
-    if configuration != said:
-        voice.console.print(EMBEDDED, soft_wrap=True)
-    _search(task, configuration, store, suite_dir, voice)
+    _search(task, said, store, suite_dir, open_voice(as_json))
 
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None, voice: Voice) -> None:
-    described = load_task(task, constants=configuration.task.constants, suite_dir=suite_dir)
+def _search(task: str, said: Configuration, store: Place, suite_dir: Path | None, voice: Voice) -> None:
+    described = load_task(task, constants=said.task.constants, suite_dir=suite_dir)
+    configuration = said.with_somebody(described)
+    if configuration != said:
+        voice.console.print(EMBEDDED, soft_wrap=True)
     asked, seed, fleet = configuration.model, configuration.search.seed, configuration.fleet.address
-    if fleet == HERE:
+    if is_here(fleet):
         check_backend(configuration.search.backend)
     with sentences(), means(asked.who(), asked.base_url, fleet, store, voice, seed, asked) as made:
         described = _fitted(described, configuration, voice.console)

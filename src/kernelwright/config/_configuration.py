@@ -14,6 +14,7 @@ from kernelwright.config._error import ConfigError
 from kernelwright.engine import SEEDING, SEEDS, Budget, Plan, StopRules, check_name
 from kernelwright.judge import BASELINES, limit_names
 from kernelwright.propose import Limits, Settings, asks_a_model, builtin, model_at_hand
+from kernelwright.tasks import Task
 
 # TOML has no word for what is not set.
 NONE = "none"
@@ -172,9 +173,18 @@ class JudgeSection(Section):
 
 
 class FleetSection(Section):
-    """Where candidates are judged: `here`, or `spool/DIR`."""
+    """Where candidates are judged: `here`, `spool/DIR`, `local-ray`, `local-ray/N` or `ray://HOST:PORT`; and on which
+    devices: the search is about the first, and what is right there is judged on the others too.
+    """
 
     address: str = "here"
+    devices: list[str] = []
+
+    @model_validator(mode="after")
+    def _different(self) -> Self:
+        if len(set(self.devices)) < len(self.devices):
+            raise ValueError("a device is named twice: name each once")
+        return self
 
 
 class TaskSection(Section):
@@ -201,10 +211,11 @@ class Configuration(Section):
         told["model"]["base_url"] = _public(self.model.base_url)
         return told
 
-    def with_somebody(self) -> Configuration:
-        """The same; where nobody is named to write and no model is at hand, the built-in synthesiser is."""
+    def with_somebody(self, task: Task | None = None) -> Configuration:
+        """The same; where nobody is named to write and no model is at hand, the built-in synthesiser is, if it can."""
         alone = self.model.name is None and self.model.base_url is None and not model_at_hand()
-        if not alone or self.search.backend not in builtin.BACKENDS:
+        able = self.search.backend in builtin.BACKENDS and (task is None or task.project is None)
+        if not (alone and able):
             return self
         return self.model_copy(update={"model": self.model.model_copy(update={"name": builtin.NAME})})
 
@@ -217,5 +228,6 @@ class Configuration(Section):
             baselines=tuple(self.judge.baselines),
             limits=self.judge.whole_limits(),
             config=self.to_json(),
+            devices=tuple(self.fleet.devices),
             **self.search.parts(),
         )
