@@ -37,7 +37,9 @@ def other_task(folder: Path) -> Path:
 
 
 def begin(start: Start, task: Path, where: list[str], ordeal: Ordeal) -> tuple[subprocess.Popen[str], str]:
-    process = start("optimize", task, "--evaluations", ordeal.evaluations, "--in-flight", 1, "--without", "seeding", *where)
+    process = start(
+        "optimize", task, "--evaluations", ordeal.evaluations, "--in-flight", 1, "--without", "seeding", *where
+    )
     return process, begun(process, where[-1])
 
 

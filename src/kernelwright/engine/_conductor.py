@@ -30,7 +30,7 @@ from kernelwright.engine._patience import Patience
 from kernelwright.engine._profiles import Profiles
 from kernelwright.engine._purse import Purse
 from kernelwright.engine._recovery import Recovery
-from kernelwright.engine._seeding import SEEDED, UNSEEDED, Seeding
+from kernelwright.engine._seeding import Seeding
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import Standing, reason_to_stop
 from kernelwright.engine._teller import Teller
@@ -189,7 +189,7 @@ class Conductor:
         if not self._seeding.over and not self._seeding.lasts(self._purse.spent):
             if self._asking or self._docket:
                 return True
-            self._note(SEEDED, **self._seeding.ended(self._purse.spent, self.archive))
+            self._note("seeded", **self._seeding.ended(self._purse.spent, self.archive))
         return not self._seeding.over
 
     def _has_room(self) -> bool:
@@ -241,7 +241,7 @@ class Conductor:
         """A task that whoever writes the seeds cannot write is no reason not to search: a model is asked instead."""
         with self._store.together():
             self._store.drop_request(self._run, draft.request.id, error.what)
-            self._note(UNSEEDED, request=draft.request.id, why=error.what)
+            self._note("unseeded", request=draft.request.id, why=error.what)
         self._seeding.failed()
 
     def _take(self, draft: Draft, text: str) -> None:
