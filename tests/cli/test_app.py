@@ -42,7 +42,7 @@ def test_help_names_every_command(invoke):
         ("verify", ["certificate"]),
         ("bench", ["--solutions", "--baseline", "--quality", "--fit"]),
         ("suites", ["audit", "--suite-dir"]),
-        ("init", ["candidate"]),
+        ("init", ["task folder", "--project", "--function"]),
         ("doctor", ["bubblewrap"]),
         ("demo", ["FUSION"]),
     ],
