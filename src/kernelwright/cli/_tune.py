@@ -124,7 +124,7 @@ def _table(tuned: Tuned) -> Table:
 
 def _role(tuned: Tuned) -> str:
     """Where a limit of this machine rules the values as written out, another configuration stands in for them."""
-    return "as written" if tuned.as_written.name == str(tuned.template.default) else "instead of as written"
+    return "as written" if tuned.as_written.text == tuned.template.source else "instead of as written"
 
 
 def _cells(judged: Judged) -> tuple[str, ...]:

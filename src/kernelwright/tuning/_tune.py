@@ -124,7 +124,7 @@ def tune(
     setting = setting_here(task, source) if judge else _recorded(cache, task, source)
     space = Space(template, setting["limits"])
     court = _Court(judge, task, Record(cache, setting))
-    as_written = court.heard(space.starting_point, template)
+    as_written = court.as_written(space)
     if not as_written.ratio:
         raise Rejected(as_written.verdict)
     live = live_racer(judge, task, template, space.starting_point) if judge else None
@@ -149,6 +149,13 @@ class _Court:
     def heard(self, configuration: Configuration, template: Template) -> Judged:
         return self.hear(str(configuration), template.text(configuration))
 
+    def as_written(self, space: Space) -> Judged:
+        """The source itself; where a limit of this machine rules its values out, the configuration that stands in."""
+        start, template = space.starting_point, space.template
+        if start != template.default:
+            return self.heard(start, template)
+        return self.hear("chosen by Triton itself" if template.autotuned else str(start), template.source)
+
     def hear(self, name: str, text: str) -> Judged:
         verdict = self.record.verdicts.get(source_hash(text))
         if verdict is None:
@@ -171,7 +178,7 @@ class _Finals:
         finalists = self._judged()
         accepted = {one: judged for one, judged in finalists.items() if judged.ratio}
         winners = {case: _fastest(accepted, case) for case in racer.weights}
-        entrants = [*accepted.values(), *self._dispatched(accepted, winners)]
+        entrants = [self._as_written, *accepted.values(), *self._dispatched(accepted, winners)]
         return Tuned(
             template=self._template,
             space=self._space,
@@ -186,10 +193,12 @@ class _Finals:
         )
 
     def _judged(self) -> dict[Configuration, Judged]:
-        """The finalists and, so that nothing is made slower, the candidate as written."""
+        """The finalists and, so that nothing is made slower, the candidate as written.
+
+        Where Triton would choose for itself as written, its first configuration alone is another text.
+        """
         start = self._space.starting_point
-        judged = {one: self._court.heard(one, self._template) for one in self._outcome.finalists}
-        return {start: self._as_written, **judged}
+        return {one: self._court.heard(one, self._template) for one in dict.fromkeys([start, *self._outcome.finalists])}
 
     def _dispatched(
         self, accepted: Mapping[Configuration, Judged], winners: Mapping[str, Configuration]
