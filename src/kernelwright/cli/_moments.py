@@ -69,6 +69,13 @@ def _advice(event: Event) -> str:
     return f"{INDENT}the advice was {'rewritten' if event['genome'] else 'to be rewritten, and stays as it is'}"
 
 
+def _raced(event: Event) -> str:
+    if event["why"] is not None:
+        return f"{INDENT}the parameters of {short(event['candidate'])} were not raced: {plain(event['why'])}"
+    tried = f"{event['tried']} of {event['configurations']} configurations in {event['seconds']:.1f} s"
+    return f"{INDENT}raced the parameters of {short(event['candidate'])}: {tried}"
+
+
 _WORDS: dict[str, Callable[[Event], str]] = {
     "begun": _begun,
     "judged": _judged,
@@ -76,5 +83,6 @@ _WORDS: dict[str, Callable[[Event], str]] = {
     "unusable": lambda event: f"{INDENT}answer {plain(event['request'])} holds no kernel: {plain(event['why'])}",
     "fault": lambda event: f"{INDENT}the judge failed, trying again: {plain(event['why'])}",
     "advice": _advice,
+    "raced": _raced,
     "final": lambda event: f"{INDENT}measuring {short(event['candidate'])} once more, on new inputs",
 }

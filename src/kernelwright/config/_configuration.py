@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from kernelwright.config._error import ConfigError
-from kernelwright.engine import Budget, Plan, StopRules, check_name
+from kernelwright.engine import Budget, Plan, StopRules, TuningBudget, check_name
 from kernelwright.judge import BASELINES, limit_names
 from kernelwright.propose import Limits, Settings
 
@@ -19,7 +19,7 @@ from kernelwright.propose import Limits, Settings
 NONE = "none"
 SECONDS_A_MINUTE = 60
 BASELINE = "eager"
-_ASKED, _PRESSED = Settings(), Limits()
+_ASKED, _PRESSED, _TUNED = Settings(), Limits(), TuningBudget()
 
 _or_none = BeforeValidator(lambda value: None if value == NONE else value)
 Text = Annotated[str | None, _or_none]
@@ -134,6 +134,17 @@ class StopSection(Section):
         return self
 
 
+class TuningSection(Section):
+    """What racing the parameters of the best kernels may take, after the search and beside its budget."""
+
+    seconds: Above = _TUNED.seconds
+    kernels: WholeAbove = _TUNED.kernels
+    finalists: WholeAbove = _TUNED.finalists
+
+    def budget(self) -> TuningBudget:
+        return TuningBudget(seconds=self.seconds, kernels=self.kernels, finalists=self.finalists)
+
+
 class JudgeSection(Section):
     """What candidates are timed against, and the limits of one judgement that differ from the usual ones."""
 
@@ -174,6 +185,7 @@ class Configuration(Section):
     search: SearchSection = SearchSection()
     budget: BudgetSection = BudgetSection()
     stop: StopSection = StopSection()
+    tuning: TuningSection = TuningSection()
     judge: JudgeSection = JudgeSection()
     fleet: FleetSection = FleetSection()
     task: TaskSection = TaskSection()
@@ -189,6 +201,7 @@ class Configuration(Section):
         return Plan(
             budget=self.budget.budget(),
             rules=self.stop.rules(),
+            tuning=self.tuning.budget(),
             baselines=tuple(self.judge.baselines),
             limits=self.judge.whole_limits(),
             config=self.to_json(),

@@ -33,6 +33,7 @@ class Options(TypedDict, total=False):
     target: float | None
     roof: float | None
     plateau: int | None
+    tune_seconds: float | None
     baselines: list[str] | None
     limits: dict[str, float] | None
     constants: Mapping[str, Any] | None
@@ -44,6 +45,7 @@ KEYS = {
     "model": ("model", "name"),
     "search": ("search", "method"),
     "fleet": ("fleet", "address"),
+    "tune_seconds": ("tuning", "seconds"),
 }
 
 

@@ -14,6 +14,7 @@ from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, 
 from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
 from kernelwright.engine._teller import as_told
+from kernelwright.engine._tuning import TuningBudget
 
 __all__ = [
     "MECHANISMS",
@@ -26,6 +27,7 @@ __all__ = [
     "Recorded",
     "RunError",
     "StopRules",
+    "TuningBudget",
     "Winner",
     "archive_of",
     "as_told",

@@ -21,6 +21,7 @@ from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import StopRules
+from kernelwright.engine._tuning import TuningBudget
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, Parts, PromptError, measured, seed
@@ -30,7 +31,7 @@ from kernelwright.store import Records, Run, State, Store
 from kernelwright.tasks import Task
 
 # What can be left out, to see what it is worth.
-MECHANISMS = ("gradients", "prompt-evolution", "profile")
+MECHANISMS = ("gradients", "prompt-evolution", "profile", "tuning")
 PREFLIGHT_SECONDS = 600.0
 
 
@@ -41,6 +42,7 @@ class Plan:
     Attributes:
         baselines: What the winner is measured against at the end; the search itself measures against eager.
         config: The whole configuration that it was made of; kept for who shows or resumes the run, not used here.
+        tuning: What racing the parameters of the best kernels may take, after the search; None for nothing.
     """
 
     backend: str
@@ -53,6 +55,7 @@ class Plan:
     baselines: tuple[str, ...] = ("eager",)
     limits: dict[str, float] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
+    tuning: TuningBudget | None = field(default_factory=TuningBudget)
 
     def __post_init__(self) -> None:
         check_name("backend", self.backend, advised())
@@ -62,6 +65,11 @@ class Plan:
             raise ValueError(f"{self.lanes} requests at once is none; give 1 or more")
         method(self.search)
 
+    @property
+    def tunes(self) -> TuningBudget | None:
+        """What tuning may take in this run."""
+        return None if "tuning" in self.without else self.tuning
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -69,6 +77,8 @@ class Plan:
     def from_json(cls, told: dict[str, Any]) -> Plan:
         parts = dict(told)
         parts["budget"], parts["rules"] = Budget(**told["budget"]), StopRules(**told["rules"])
+        tuning = told.get("tuning")  # runs of earlier versions have none
+        parts["tuning"] = TuningBudget(**tuning) if tuning else None
         parts["without"], parts["baselines"] = tuple(told["without"]), tuple(told["baselines"])
         return cls(**parts)
 
@@ -186,6 +196,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             tell=means.tell,
             stop=means.stop,
             profile="profile" not in plan.without,
+            tuning=plan.tunes,
             rehearsed=means.rehearsed,
         )
     )
@@ -208,6 +219,7 @@ def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[st
         steer=plan.search in STEERING,
         tokens=tokens,
         machine=run.machine,
+        templates=plan.tunes is not None,
     )
     rewritings = Counter(asked.genome for asked in store.requests(run.id) if asked.kind == REWRITE)
     for genome in known:

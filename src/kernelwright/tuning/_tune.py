@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -177,8 +177,9 @@ class _Finals:
     def tuned(self, racer: Recorded) -> Tuned:
         finalists = self._judged()
         accepted = {one: judged for one, judged in finalists.items() if judged.ratio}
-        winners = {case: _fastest(accepted, case) for case in racer.weights}
-        entrants = [self._as_written, *accepted.values(), *self._dispatched(accepted, winners)]
+        verdicts = {one: judged.verdict for one, judged in accepted.items()}
+        winners = {case: _fastest(verdicts, case) for case in racer.weights}
+        entrants = [self._as_written, *accepted.values(), *self._dispatched(verdicts)]
         return Tuned(
             template=self._template,
             space=self._space,
@@ -200,12 +201,9 @@ class _Finals:
         start = self._space.starting_point
         return {one: self._court.heard(one, self._template) for one in dict.fromkeys([start, *self._outcome.finalists])}
 
-    def _dispatched(
-        self, accepted: Mapping[Configuration, Judged], winners: Mapping[str, Configuration]
-    ) -> Sequence[Judged]:
+    def _dispatched(self, verdicts: Mapping[Configuration, Verdict]) -> Sequence[Judged]:
         """A text that chooses by the case, where one configuration does not win everywhere."""
-        overall = max(accepted, key=lambda one: accepted[one].ratio)
-        better = {case: one for case, one in winners.items() if _lead(accepted, one, overall, case) > AHEAD}
+        overall, better = better_by_case(verdicts, [case.name for case in self._court.task.cases])
         if not better:
             return []
         try:
@@ -216,12 +214,21 @@ class _Finals:
         return [self._court.hear("chosen by the case", text)]
 
 
-def _fastest(accepted: Mapping[Configuration, Judged], case: str) -> Configuration:
-    return max(accepted, key=lambda one: _log_speedup(accepted[one].verdict, case))
+def better_by_case(
+    verdicts: Mapping[Configuration, Verdict], cases: Iterable[str]
+) -> tuple[Configuration, dict[str, Configuration]]:
+    """The fastest over all cases, and whoever is well ahead of it on one of them; all are accepted and timed."""
+    overall = max(verdicts, key=lambda one: verdicts[one].speedup[PACEMAKER]["ratio"])
+    winners = {case: _fastest(verdicts, case) for case in cases}
+    return overall, {case: one for case, one in winners.items() if _lead(verdicts, one, overall, case) > AHEAD}
 
 
-def _lead(accepted: Mapping[Configuration, Judged], one: Configuration, other: Configuration, case: str) -> float:
-    first, second = (_log_speedup(accepted[each].verdict, case) for each in (one, other))
+def _fastest(verdicts: Mapping[Configuration, Verdict], case: str) -> Configuration:
+    return max(verdicts, key=lambda one: _log_speedup(verdicts[one], case))
+
+
+def _lead(verdicts: Mapping[Configuration, Verdict], one: Configuration, other: Configuration, case: str) -> float:
+    first, second = (_log_speedup(verdicts[each], case) for each in (one, other))
     return first - second
 
 
