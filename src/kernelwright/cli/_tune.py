@@ -17,7 +17,7 @@ from kernelwright.cli._render import render as render_verdict
 from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.judge import Judge, Limits, Verdict
 from kernelwright.tasks import Task, load_task
-from kernelwright.tuning import Judged, Rejected, Rules, Tuned, TuningError, tune
+from kernelwright.tuning import SAMPLERS, Judged, Rejected, Rules, Tuned, TuningError, tune
 
 HELP = (
     "Find the values of a candidate's parameters that are fastest here. "
@@ -38,6 +38,9 @@ def run(
     cache: Annotated[Path, typer.Option(help="The file that keeps every time measured, to go on from.")] = CACHE,
     replay: Annotated[bool, typer.Option("--replay", help="Run nothing: race on what the cache holds.")] = False,
     seed: Annotated[int, typer.Option(help="Of the choice of configurations.")] = DEFAULTS.seed,
+    sampler: Annotated[
+        str, typer.Option(help=f"Who says what to try: {', '.join(SAMPLERS)}; Optuna is an extra, for large spaces.")
+    ] = DEFAULTS.sampler,
     constants: SetOption = None,
     limit: LimitOption = None,
     suite_dir: SuiteDirOption = None,
@@ -46,7 +49,7 @@ def run(
         raise UsageError("--seconds and --finalists must be more than nothing", "for example: --seconds 60")
     described = load_task(task, constants=assignments(constants or [], "--set"), suite_dir=suite_dir)
     source = read_text(candidate, "candidate")
-    rules = Rules(seconds=seconds, finalists=finalists, seed=seed)
+    rules = Rules(seconds=seconds, finalists=finalists, seed=seed, sampler=sampler)
     console = Console(highlight=False)
     try:
         tuned = _tuned(console, described, source, None if replay else limits_from(limit or []), cache, rules)

@@ -13,6 +13,7 @@ from kernelwright.tuning._expression import Expression, ExpressionError, parse
 from kernelwright.tuning._form import Form
 from kernelwright.tuning._limits import LIMITS, limits_here
 from kernelwright.tuning._live import JudgedRacer, SprintRacer, live_racer
+from kernelwright.tuning._optuna import SAMPLERS
 from kernelwright.tuning._parameter import Choice, Parameter
 from kernelwright.tuning._race import Outcome, Race, Rules, sweep
 from kernelwright.tuning._racer import Lap, Racer
@@ -24,6 +25,7 @@ from kernelwright.tuning._tune import Judged, Rejected, Tuned, better_by_case, t
 
 __all__ = [
     "LIMITS",
+    "SAMPLERS",
     "Choice",
     "Configuration",
     "Expression",

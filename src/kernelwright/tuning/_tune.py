@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from kernelwright.tasks import Task
 from kernelwright.tuning._dispatcher import dispatcher
 from kernelwright.tuning._error import TuningError
 from kernelwright.tuning._live import PACEMAKER, live_racer, samples, weights_of
+from kernelwright.tuning._optuna import AUTO, OWN, chosen_sampler
 from kernelwright.tuning._race import Outcome, Race, Rules, Tell
 from kernelwright.tuning._record import Record, Recorded, recorded_setting
 from kernelwright.tuning._setting import setting_here
@@ -129,8 +130,18 @@ def tune(
         raise Rejected(as_written.verdict)
     live = live_racer(judge, task, template, space.starting_point) if judge else None
     racer = Recorded(court.record, weights_of(task), live)
-    outcome = Race(space, racer, rules, tell).run()
+    outcome = Race(space, racer, _settled(rules, space, court.record, live=live is not None), tell).run()
     return _Finals(court, template, space, outcome, as_written).tuned(racer)
+
+
+def _settled(rules: Rules, space: Space, record: Record, *, live: bool) -> Rules:
+    """Who says which configurations to try, once and for all: whoever goes on or repeats asks the same."""
+    if not live:
+        return replace(rules, sampler=record.sampler or OWN)
+    sampler = record.sampler if rules.sampler == AUTO and record.sampler else chosen_sampler(rules.sampler, space)
+    if sampler != record.sampler:
+        record.add_sampler(sampler)
+    return replace(rules, sampler=sampler)
 
 
 def _recorded(cache: Path, task: Task, source: str) -> dict[str, Any]:
