@@ -47,6 +47,8 @@ def run(
 ) -> None:
     if not seconds > 0 or finalists < 1:
         raise UsageError("--seconds and --finalists must be more than nothing", "for example: --seconds 60")
+    if sampler not in SAMPLERS:
+        raise UsageError(f"there is no sampler {sampler!r}", f"known: {', '.join(SAMPLERS)}")
     described = load_task(task, constants=assignments(constants or [], "--set"), suite_dir=suite_dir)
     source = read_text(candidate, "candidate")
     rules = Rules(seconds=seconds, finalists=finalists, seed=seed, sampler=sampler)

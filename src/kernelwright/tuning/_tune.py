@@ -125,12 +125,13 @@ def tune(
     setting = setting_here(task, source) if judge else _recorded(cache, task, source)
     space = Space(template, setting["limits"])
     court = _Court(judge, task, Record(cache, setting))
+    rules = _settled(rules, space, court.record, live=judge is not None)
     as_written = court.as_written(space)
     if not as_written.ratio:
         raise Rejected(as_written.verdict)
     live = live_racer(judge, task, template, space.starting_point) if judge else None
     racer = Recorded(court.record, weights_of(task), live)
-    outcome = Race(space, racer, _settled(rules, space, court.record, live=live is not None), tell).run()
+    outcome = Race(space, racer, rules, tell).run()
     return _Finals(court, template, space, outcome, as_written).tuned(racer)
 
 
