@@ -122,7 +122,7 @@ def _table(tuned: Tuned) -> Table:
     as_written = [] if tuned.as_written in tuned.finalists else [tuned.as_written]
     chosen = [] if tuned.best in (*tuned.finalists, *as_written) else [tuned.best]
     for judged in (*chosen, *tuned.finalists, *as_written):
-        name = f"{judged.name} ({_role(tuned)})" if judged is tuned.as_written else judged.name
+        name = f"{judged.name} ({_role(tuned)})" if judged == tuned.as_written else judged.name
         table.add_row(escape(name), *_cells(judged))
     return table
 

@@ -147,7 +147,7 @@ class Tuning:
     def dispatched(self, elite: Entry) -> list[Finalist]:
         """A text that chooses by the case, where no finalist is the fastest on all."""
         template = _template(self._past.source(elite.candidate))
-        if template is None or len(self._task.cases) == 1:
+        if template is None:
             return []
         verdicts = dict(self._verdicts(template, [template.default, *self._raced(elite)]))
         if len(verdicts) < 2:

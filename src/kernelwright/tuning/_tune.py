@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -227,10 +227,12 @@ class _Finals:
 
 
 def better_by_case(
-    verdicts: Mapping[Configuration, Verdict], cases: Iterable[str]
+    verdicts: Mapping[Configuration, Verdict], cases: Sequence[str]
 ) -> tuple[Configuration, dict[str, Configuration]]:
     """The fastest over all cases, and whoever is well ahead of it on one of them; all are accepted and timed."""
     overall = max(verdicts, key=lambda one: verdicts[one].speedup[PACEMAKER]["ratio"])
+    if len(cases) == 1:
+        return overall, {}
     winners = {case: _fastest(verdicts, case) for case in cases}
     return overall, {case: one for case, one in winners.items() if _lead(verdicts, one, overall, case) > AHEAD}
 
