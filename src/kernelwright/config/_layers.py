@@ -36,6 +36,7 @@ class Options(TypedDict, total=False):
     tune_seconds: float | None
     baselines: list[str] | None
     limits: dict[str, float] | None
+    devices: list[str] | None
     constants: Mapping[str, Any] | None
     fit: bool | None
 

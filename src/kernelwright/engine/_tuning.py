@@ -14,7 +14,7 @@ from typing import Any
 from kernelwright.archive import WITHIN, Archive, Choice, Entry
 from kernelwright.engine._docket import Docket
 from kernelwright.engine._past import Past
-from kernelwright.fleet import Fleet, Job, Kind, Result
+from kernelwright.fleet import Fleet, Job, Result
 from kernelwright.judge import Verdict, source_hash
 from kernelwright.tasks import Task
 from kernelwright.tuning import (
@@ -119,7 +119,7 @@ class Tuning:
 
     def take(self, result: Result) -> dict[str, Any] | None:
         """What is told of a race, where this is the end of one; it is kept, and why there was none too."""
-        if self._under_way is None or result.job != self._under_way.name or result.kind is Kind.FOREIGN:
+        if self._under_way is None or result.job != self._under_way.name or result.kind.goes_on:
             return None
         found = result.race or {"absent": result.reason}
         self._under_way = None
@@ -147,7 +147,7 @@ class Tuning:
     def dispatched(self, elite: Entry) -> list[Finalist]:
         """A text that chooses by the case, where no finalist is the fastest on all."""
         template = _template(self._past.source(elite.candidate))
-        if template is None:
+        if template is None or len(self._task.cases) == 1:
             return []
         verdicts = dict(self._verdicts(template, [template.default, *self._raced(elite)]))
         if len(verdicts) < 2:

@@ -13,12 +13,15 @@ from kernelwright.tasks._fit import Shrunk, shrink
 from kernelwright.tasks._flaws import FLAWS
 from kernelwright.tasks._input_spec import DTYPES, LAYOUTS, InputSpec
 from kernelwright.tasks._load import load_task
+from kernelwright.tasks._project import Project, ProjectFile
+from kernelwright.tasks._regions import Region, RegionError
 from kernelwright.tasks._size import input_bytes
 from kernelwright.tasks._task import LIBRARIES, MODES, PRECISIONS, WEIGHTS, Task
 from kernelwright.tasks._template import write_template
 
 if TYPE_CHECKING:
     from kernelwright.tasks._draw import draw_input
+    from kernelwright.tasks._project_template import write_project
 
 __all__ = [
     "DEFAULT_FAMILIES",
@@ -34,6 +37,10 @@ __all__ = [
     "WEIGHTS",
     "Case",
     "InputSpec",
+    "Project",
+    "ProjectFile",
+    "Region",
+    "RegionError",
     "Shrunk",
     "Task",
     "TaskError",
@@ -42,12 +49,17 @@ __all__ = [
     "input_bytes",
     "load_task",
     "shrink",
+    "write_project",
     "write_template",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    # Drawing needs torch, which light processes that only read descriptions must not pay for.
+    # Drawing needs torch, and looking at a project pydantic: light processes that only read descriptions need neither.
+    if name == "write_project":
+        from kernelwright.tasks._project_template import write_project
+
+        return write_project
     if name == "draw_input":
         from kernelwright.tasks._draw import draw_input
 
