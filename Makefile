@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local test-postgres fetch-postgres test-ray fetch-ray coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-everyday judge-family judge-visited clean
+.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local test-postgres fetch-postgres test-ray fetch-ray test-optuna fetch-optuna coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-tuner bench-everyday judge-family judge-visited clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -16,7 +16,7 @@ demo-replay: $(STAMP)
 	@for store in examples/replays/*.db; do $(BIN)/kernelwright replay 2026 --store $$store || exit 1; done
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local and not postgres and not ray"
+	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local and not postgres and not ray and not optuna"
 
 # Exploits, honest kernels, hostile candidates, mutants, kills; and what compiles against torch's own headers.
 test-slow: $(STAMP)
@@ -36,6 +36,13 @@ test-local: fetch-local
 
 fetch-local: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/local.txt
+
+# The tuner with Optuna beside our own scout.
+test-optuna: fetch-optuna
+	$(BIN)/python -m pytest -m optuna
+
+fetch-optuna: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/optuna.txt
 
 # Stores on a PostgreSQL server, started from the programs that are installed here; where there are none, that is said.
 test-postgres: fetch-postgres
@@ -91,6 +98,10 @@ bench-fleet: fetch-ray
 # What ways to search are worth with the simulated model, on kernels that the real judge has judged.
 bench-search: $(STAMP)
 	$(BIN)/python -m benchmarks.bench_search
+
+# What a twentieth of the time of a full sweep finds, on recorded sweeps of three kernels: nothing is compiled.
+bench-tuner: $(STAMP)
+	$(BIN)/python -m benchmarks.bench_tuner
 
 # Every task of `everyday`, searched by MODEL as long as SEARCH says, against eager and torch.compile: an hour and more.
 # The same command goes on where it was left.

@@ -55,6 +55,10 @@ def test_a_bad_declaration_is_one_sentence_with_its_line(name, relu, tmp_path, o
     cannot_judge("tune", *relu, "--cache", tmp_path / "cache.jsonl", names=names, fix=fix)
 
 
+def test_a_sampler_that_there_is_not(relu, cannot_judge):
+    cannot_judge("tune", *relu, "--sampler", "best", names=["no sampler 'best'"], fix="auto, own, optuna")
+
+
 def test_a_replay_of_nothing(relu, tmp_path, cannot_judge):
     cache = tmp_path / "none.jsonl"
     cannot_judge("tune", *relu, "--replay", "--cache", cache, names=["holds nothing"], fix="without --replay")

@@ -93,6 +93,8 @@ class Recorded:
         self._verdicts = {judged.job: judged.verdict for judged in records.verdicts(run)}
         told = (event.data for event in records.events(run) if event.kind == "profile")
         self._profiles = {one["candidate"]: one["profile"] for one in told}
+        races = (event.data for event in records.events(run) if event.kind == "race")
+        self._races = {one["candidate"]: one["race"] for one in races}
         self._waiting: list[Job] = []
         self.heard: list[str] = []
 
@@ -101,7 +103,12 @@ class Recorded:
 
     def finished(self, timeout: float) -> Iterable[Result]:
         waiting, self._waiting = self._waiting, []
-        return [self._profiled(job) if job.profile_of else self._judged(job) for job in waiting]
+        return [self._answered(job) for job in waiting]
+
+    def _answered(self, job: Job) -> Result:
+        if job.race:
+            return self._result(job, Kind.RACED, race=self._races[job.candidate])
+        return self._profiled(job) if job.profile_of else self._judged(job)
 
     def _judged(self, job: Job) -> Result:
         assert job.name in self._verdicts, f"the killed run has never measured {job}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from kernelwright.fleet import Job, Kind, Result
 from kernelwright.propose import Reply, Request
+from kernelwright.tuning import Space, read_template
 
 KERNEL = '''```python
 import torch
@@ -33,6 +34,17 @@ class ModelNew(torch.nn.Module):
 def kernel(speed: float, number: object = 0, *, team: bool = False) -> str:
     """An answer that holds a kernel of this speed; a negative one is wrong. `team`: of another cell."""
     return KERNEL.format(speed=speed, number=number, team="#pragma omp parallel for\n" if team else "")
+
+
+OPEN = "    constexpr float SPEED = {speed}f;  // tune: {values}\n"
+
+
+def tunable(speed: float, *others: float, number: object = 0, team: bool = False) -> str:
+    """An answer whose kernel has this speed as it is written, and others where its parameter is set to them."""
+    values = ", ".join(f"{one}f" for one in sorted({speed, *others}))
+    loop = "    for (long i"
+    declared = OPEN.format(speed=speed, values=values)
+    return kernel(speed, number, team=team).replace(f"{speed}f * x", "SPEED * x").replace(loop, declared + loop)
 
 
 def speed_of(source: str) -> float:
@@ -63,8 +75,18 @@ def profile(bottleneck: str) -> dict[str, object]:
     return {"bottleneck": {"name": bottleneck}, "paragraph": paragraph, "facts": {"vector_bits": 512}}
 
 
+def race(job: Job) -> dict[str, object]:
+    """The configurations of a kernel, by the speeds that stand in their texts."""
+    assert job.race
+    template = read_template(job.source)
+    space = Space(template, {})
+    ranked = sorted(space.configurations, key=lambda one: -speed_of(template.text(one)))
+    finalists = [one.to_json() for one in ranked[: int(job.race["finalists"])]]
+    return {"configurations": len(space), "tried": len(space), "heats": 1, "seconds": 1.0, "finalists": finalists}
+
+
 class Courts:
-    """A fleet whose verdicts stand in the texts. `heard` and `profiled`: the jobs that it has done.
+    """A fleet whose verdicts stand in the texts. `heard`, `profiled` and `raced`: the jobs that it has done.
 
     Args:
         luck: What a measurement is multiplied by.
@@ -82,6 +104,7 @@ class Courts:
         self._luck, self._faults, self._bottleneck = luck, faults, bottleneck
         self.heard: list[Job] = []
         self.profiled: list[Job] = []
+        self.raced: list[Job] = []
 
     def submit(self, job: Job) -> None:
         if job not in self._waiting:
@@ -94,6 +117,9 @@ class Courts:
         if self._faults:
             self._faults -= 1
             return [self._result(job, Kind.INFRA, reason="the machine coughed")]
+        if job.race is not None:
+            self.raced.append(job)
+            return [self._result(job, Kind.RACED, race=race(job))]
         if job.profile_of is not None:
             self.profiled.append(job)
             return [self._result(job, Kind.PROFILED, profile=profile(self._bottleneck(job)))]

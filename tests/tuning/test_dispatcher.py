@@ -1,4 +1,4 @@
-"""Where one configuration does not win everywhere, a function in C++ chooses by the sizes it is called with."""
+"""Where one configuration does not win everywhere, the kernel chooses by the sizes it is called with."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from kernelwright.tasks import load_task
 from kernelwright.tuning import Configuration, TuningError, read_template
 from kernelwright.tuning._dispatcher import dispatcher
 from tests.judge.texts import TASKS, task_folder
-from tests.tuning.candidates import RELU
+from tests.tuning.candidates import RELU, TRITON_RELU
 
 SETTINGS = """\
 library = "allowed"
@@ -84,5 +84,48 @@ def test_a_candidate_that_cannot_be_written_so_is_one_sentence(name, two_sizes):
     (old, new), words = BAD[name]
     with pytest.raises(TuningError) as caught:
         dispatched(RELU.replace(old, new, 1), two_sizes)
+    assert words in caught.value.what
+    assert caught.value.fix
+
+
+# *** Triton ***
+
+
+def in_triton(source: str, task) -> str:
+    template = read_template(source)
+    wide = Configuration((("BLOCK", "256"), ("num_warps", "8")))
+    return dispatcher(template, template.default, {"large": wide}, task)
+
+
+def launched(text: str, **arguments: int) -> dict[str, int]:
+    """What the decorator of a text makes of a launch's arguments."""
+    start = text.index("triton.heuristics(")
+    values = eval(text[start + len("triton.heuristics(") : text.index("\n)", start)].strip())
+    return {name: work_out(arguments) for name, work_out in values.items()}
+
+
+def test_in_triton_heuristics_choose_by_the_arguments_of_the_launch(two_sizes):
+    text = in_triton(TRITON_RELU, two_sizes)
+    assert launched(text, rows=300, cols=401) == {"BLOCK": 256, "num_warps": 8}
+    assert launched(text, rows=30, cols=41) == {"BLOCK": 128, "num_warps": 4}
+    assert launched(text, rows=300, cols=41) == {"BLOCK": 128, "num_warps": 4}
+    assert "autotune" not in text
+    compile(text, "candidate.py", "exec")
+
+
+BAD_IN_TRITON = {
+    "no key": ('    key=["rows", "cols"],\n', "", "does not say which arguments"),
+    "no size": ('key=["rows", "cols"]', 'key=["n"]', "names n, which is no argument"),
+    "by name": ("@triton.autotune", "@autotune", "imports autotune by name"),
+    "elsewhere": ("import torch\n", "import torch\nD = 1  # tune: 1, 2\nprint(D)\n", "constants of the module"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_IN_TRITON)
+def test_triton_that_cannot_be_written_so_is_one_sentence(name, two_sizes):
+    old, new, words = BAD_IN_TRITON[name]
+    template = read_template(TRITON_RELU.replace(old, new, 1))
+    with pytest.raises(TuningError) as caught:
+        dispatcher(template, template.default, {"large": template.default}, two_sizes)
     assert words in caught.value.what
     assert caught.value.fix

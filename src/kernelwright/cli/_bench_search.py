@@ -36,7 +36,7 @@ from kernelwright.tasks.suites import Problem
 
 OPTIONS = (
     *("evaluations", "tokens", "dollars", "minutes", "judge_minutes", "target", "roof", "plateau"),
-    *("backend", "in_flight", "seed", "model"),
+    *("backend", "in_flight", "seed", "model", "tune_seconds"),
 )
 AGAIN = "run the same command to go on"
 HERE = "here"

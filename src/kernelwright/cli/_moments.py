@@ -77,6 +77,13 @@ def _seeded(event: Event) -> str:
     )
 
 
+def _raced(event: Event) -> str:
+    if event["why"] is not None:
+        return f"{INDENT}the parameters of {short(event['candidate'])} were not raced: {plain(event['why'])}"
+    tried = f"{event['tried']} of {event['configurations']} configurations in {event['seconds']:.1f} s"
+    return f"{INDENT}raced the parameters of {short(event['candidate'])}: {tried}"
+
+
 _WORDS: dict[str, Callable[[Event], str]] = {
     "begun": _begun,
     "judged": _judged,
@@ -86,5 +93,6 @@ _WORDS: dict[str, Callable[[Event], str]] = {
     "advice": _advice,
     "seeded": _seeded,
     "unseeded": lambda event: f"{INDENT}no seeds: {plain(event['why'])} The search goes on without",
+    "raced": _raced,
     "final": lambda event: f"{INDENT}measuring {short(event['candidate'])} once more, on new inputs",
 }

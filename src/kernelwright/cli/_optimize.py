@@ -58,6 +58,10 @@ def run(
     target: Annotated[float | None, typer.Option(help="Enough: a speedup over eager that is certain.")] = None,
     roof: Annotated[float | None, typer.Option(help="Enough: this share of what the hardware can do.")] = None,
     plateau: Annotated[int | None, typer.Option(help="Enough: so many evaluations with nothing better.")] = None,
+    tune_seconds: Annotated[
+        float | None,
+        typer.Option(help="How long to race the best kernels' parameters" + _default(DEFAULTS.tuning.seconds)),
+    ] = None,
     search: Annotated[
         str | None,
         typer.Option(help=f"How to search: {', '.join(METHODS)}" + _default(DEFAULTS.search.method)),
@@ -118,6 +122,7 @@ def run(
             target=target,
             roof=roof,
             plateau=plateau,
+            tune_seconds=tune_seconds,
             baselines=_names(baseline),
             limits=changed_limits(limit or []),
             fleet=fleet,

@@ -17,7 +17,7 @@ from kernelwright.cli._render import render as render_verdict
 from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.judge import Judge, Limits, Verdict
 from kernelwright.tasks import Task, load_task
-from kernelwright.tuning import Judged, Rejected, Rules, Tuned, TuningError, tune
+from kernelwright.tuning import SAMPLERS, Judged, Rejected, Rules, Tuned, TuningError, tune
 
 HELP = (
     "Find the values of a candidate's parameters that are fastest here. "
@@ -38,15 +38,20 @@ def run(
     cache: Annotated[Path, typer.Option(help="The file that keeps every time measured, to go on from.")] = CACHE,
     replay: Annotated[bool, typer.Option("--replay", help="Run nothing: race on what the cache holds.")] = False,
     seed: Annotated[int, typer.Option(help="Of the choice of configurations.")] = DEFAULTS.seed,
+    sampler: Annotated[
+        str, typer.Option(help=f"Who says what to try: {', '.join(SAMPLERS)}; Optuna is an extra, for large spaces.")
+    ] = DEFAULTS.sampler,
     constants: SetOption = None,
     limit: LimitOption = None,
     suite_dir: SuiteDirOption = None,
 ) -> None:
     if not seconds > 0 or finalists < 1:
         raise UsageError("--seconds and --finalists must be more than nothing", "for example: --seconds 60")
+    if sampler not in SAMPLERS:
+        raise UsageError(f"there is no sampler {sampler!r}", f"known: {', '.join(SAMPLERS)}")
     described = load_task(task, constants=assignments(constants or [], "--set"), suite_dir=suite_dir)
     source = read_text(candidate, "candidate")
-    rules = Rules(seconds=seconds, finalists=finalists, seed=seed)
+    rules = Rules(seconds=seconds, finalists=finalists, seed=seed, sampler=sampler)
     console = Console(highlight=False)
     try:
         tuned = _tuned(console, described, source, None if replay else limits_from(limit or []), cache, rules)
@@ -117,14 +122,14 @@ def _table(tuned: Tuned) -> Table:
     as_written = [] if tuned.as_written in tuned.finalists else [tuned.as_written]
     chosen = [] if tuned.best in (*tuned.finalists, *as_written) else [tuned.best]
     for judged in (*chosen, *tuned.finalists, *as_written):
-        name = f"{judged.name} ({_role(tuned)})" if judged is tuned.as_written else judged.name
+        name = f"{judged.name} ({_role(tuned)})" if judged == tuned.as_written else judged.name
         table.add_row(escape(name), *_cells(judged))
     return table
 
 
 def _role(tuned: Tuned) -> str:
     """Where a limit of this machine rules the values as written out, another configuration stands in for them."""
-    return "as written" if tuned.as_written.name == str(tuned.template.default) else "instead of as written"
+    return "as written" if tuned.as_written.text == tuned.template.source else "instead of as written"
 
 
 def _cells(judged: Judged) -> tuple[str, ...]:

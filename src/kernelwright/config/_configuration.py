@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from kernelwright.config._error import ConfigError
-from kernelwright.engine import SEEDING, SEEDS, Budget, Plan, StopRules, check_name
+from kernelwright.engine import SEEDING, SEEDS, Budget, Plan, StopRules, TuningBudget, check_name
 from kernelwright.judge import BASELINES, limit_names
 from kernelwright.propose import Limits, Settings, asks_a_model, builtin, model_at_hand
 from kernelwright.tasks import Task
@@ -22,7 +22,7 @@ SECONDS_A_MINUTE = 60
 BASELINE = "eager"
 # Where a model is asked, the built-in synthesiser writes the first kernels; else nobody does.
 AUTO = "auto"
-_ASKED, _PRESSED = Settings(), Limits()
+_ASKED, _PRESSED, _TUNED = Settings(), Limits(), TuningBudget()
 
 _or_none = BeforeValidator(lambda value: None if value == NONE else value)
 Text = Annotated[str | None, _or_none]
@@ -152,6 +152,17 @@ class StopSection(Section):
         return self
 
 
+class TuningSection(Section):
+    """What racing the parameters of the best kernels may take, after the search and beside its budget."""
+
+    seconds: Above = _TUNED.seconds
+    kernels: WholeAbove = _TUNED.kernels
+    finalists: WholeAbove = _TUNED.finalists
+
+    def budget(self) -> TuningBudget:
+        return TuningBudget(seconds=self.seconds, kernels=self.kernels, finalists=self.finalists)
+
+
 class JudgeSection(Section):
     """What candidates are timed against, and the limits of one judgement that differ from the usual ones."""
 
@@ -201,6 +212,7 @@ class Configuration(Section):
     search: SearchSection = SearchSection()
     budget: BudgetSection = BudgetSection()
     stop: StopSection = StopSection()
+    tuning: TuningSection = TuningSection()
     judge: JudgeSection = JudgeSection()
     fleet: FleetSection = FleetSection()
     task: TaskSection = TaskSection()
@@ -225,6 +237,7 @@ class Configuration(Section):
             seed_with=self.search.seeder(self.model.name),
             budget=self.budget.budget(),
             rules=self.stop.rules(),
+            tuning=self.tuning.budget(),
             baselines=tuple(self.judge.baselines),
             limits=self.judge.whole_limits(),
             config=self.to_json(),

@@ -35,6 +35,7 @@ class Options(TypedDict, total=False):
     target: float | None
     roof: float | None
     plateau: int | None
+    tune_seconds: float | None
     baselines: list[str] | None
     limits: dict[str, float] | None
     devices: list[str] | None
@@ -47,6 +48,7 @@ KEYS = {
     "model": ("model", "name"),
     "search": ("search", "method"),
     "fleet": ("fleet", "address"),
+    "tune_seconds": ("tuning", "seconds"),
 }
 
 

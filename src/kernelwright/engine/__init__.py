@@ -16,6 +16,7 @@ from kernelwright.engine._seeding import SEEDING, SEEDS
 from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
 from kernelwright.engine._teller import as_told
+from kernelwright.engine._tuning import TuningBudget
 
 __all__ = [
     "MECHANISMS",
@@ -30,6 +31,7 @@ __all__ = [
     "Recorded",
     "RunError",
     "StopRules",
+    "TuningBudget",
     "Winner",
     "archive_of",
     "as_told",

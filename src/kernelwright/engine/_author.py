@@ -75,6 +75,7 @@ class Author:
         recall: A candidate's text, verdict and origin, by its hash.
         machine: What a verdict says of it, for the time when a profile has measured more.
         tokens: How long a prompt may be, as estimated from its characters.
+        templates: Whether writers are told how to leave values open, for the tuner to settle.
     """
 
     task: Task
@@ -87,6 +88,7 @@ class Author:
     machine: Mapping[str, Any] = field(default_factory=dict)
     _seen: bool = False
     steer: bool = True
+    templates: bool = False
     _written: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
@@ -125,6 +127,7 @@ class Author:
             history=self._history(came_of.parent) if came_of else (),
             target=_target(came_of) if self.steer and isinstance(came_of, Choice) else None,
             tokens=self.tokens,
+            templates=self.templates,
         )
 
     def _history(self, candidate: str) -> tuple[Step, ...]:

@@ -13,7 +13,7 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from kernelwright.archive import Archive
+from kernelwright.archive import Archive, choice_from_json
 from kernelwright.engine._asking import Answer, Asking
 from kernelwright.engine._author import Author, Draft, Known
 from kernelwright.engine._budget import exhausted, room_for
@@ -23,7 +23,7 @@ from kernelwright.engine._docket import Docket
 from kernelwright.engine._elsewhere import Elsewhere
 from kernelwright.engine._finals import Finals, Winner
 from kernelwright.engine._learning import Learning
-from kernelwright.engine._listening import CAME, Listening, Rehearsed
+from kernelwright.engine._listening import CAME, Came, Listening, Rehearsed
 from kernelwright.engine._methods import Method
 from kernelwright.engine._past import Past
 from kernelwright.engine._patience import Patience
@@ -34,6 +34,7 @@ from kernelwright.engine._seeding import Seeding
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import Standing, reason_to_stop
 from kernelwright.engine._teller import Teller
+from kernelwright.engine._tuning import Finalist, Tuning, TuningBudget
 from kernelwright.engine._verdicts import baseline_of, roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
@@ -65,14 +66,16 @@ class Conductor:
         tell: Tell = lambda kind, data: None,
         stop: threading.Event | None = None,
         profile: bool = True,
+        tuning: TuningBudget | None = None,
         rehearsed: list[dict[str, Any]] | None = None,
         seeder: Proposer | None = None,
         seeds: int = 0,
     ) -> None:
         """`stop`: set when the run is left, so that whoever waits for an answer stops waiting.
 
-        `profile`: whether elites are profiled when they are chosen to be improved. `rehearsed`: who came back when in
-        the run that this one repeats. `seeder`: who writes the first kernels, `seeds` of them at most.
+        `profile`: whether elites are profiled when they are chosen to be improved. `tuning`: what racing the parameters
+        of the best may take. `rehearsed`: who came back when in the run that this one repeats. `seeder`: who writes the
+        first kernels, `seeds` of them at most.
         """
         self._stop = stop or threading.Event()
         self._run, self._settings, self._store, self._task = run, settings, store, task
@@ -85,6 +88,7 @@ class Conductor:
         self._elsewhere = Elsewhere(fleet, self._docket, self._past, settings.devices[1:])
         self._learning = Learning(store, run, author, self._teller, task)
         self._contests = Contests(self._learning, self._docket, self._past, self._teller)
+        self._tuning = Tuning(fleet, self._docket, self._past, task, tuning, settings.seed)
         self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
         self._listening = (
             Listening(self._asking, self._docket, fleet)
@@ -110,13 +114,18 @@ class Conductor:
         """Until there is a reason to stop and nothing is under way any more; the reason."""
         with self._asking.threads(self._stop):
             self._recover()
-            while True:
-                reason = self._reason()
-                waits = reason is None and self._profiles.awaited
-                asked = reason is None and not waits and self._ask_one()
-                if not self._asking and not self._docket and not waits and not self._elsewhere:
-                    return reason or "there is nothing more to do"
-                self._listen(0.0 if asked else PATIENCE_SECONDS)
+            reason = self._search()
+            self._tune(reason)
+            return reason
+
+    def _search(self) -> str:
+        while True:
+            reason = self._reason()
+            waits = reason is None and self._profiles.awaited
+            asked = reason is None and not waits and self._ask_one()
+            if not self._asking and not self._docket and not waits and not self._elsewhere:
+                return reason or "there is nothing more to do"
+            self._listen(0.0 if asked else PATIENCE_SECONDS)
 
     def measure_best(self, baselines: tuple[str, ...]) -> Winner | tuple[str, ...]:
         """After the play: who holds when it is measured once more; or what is to be said, where nobody does."""
@@ -132,7 +141,7 @@ class Conductor:
         self._contests.recover()
         self._profiles.recover()
         self._elsewhere.recover(self._settings.device)
-        self._asked = recovery.last_request()
+        self._asked = recovery.last_request() + (self._tuning.reason is not None)
         self._seeding.recover(*recovery.seeds())
         asked_again = recovery.ask_again(self._asking)
         for draft, reply in recovery.unused(asked_again):
@@ -144,7 +153,8 @@ class Conductor:
         spent = self._purse.spent
         self._teller.stands(self.archive, spent, asking=len(self._asking), judging=len(self._docket))
         return (
-            self._dry
+            self._tuning.reason
+            or self._dry
             or exhausted(self._settings.budget, spent)
             or reason_to_stop(self._settings.rules, self._standing())
         )
@@ -162,13 +172,49 @@ class Conductor:
 
     def _listen(self, patience: float) -> None:
         for came in self._listening.hear(patience, self._asked):
-            if isinstance(came, Result):
-                self._heard(came)
-                continue
-            draft, answer = came
-            if isinstance(answer, Reply):
-                self._purse.paid(answer)
-            self._answered(draft, answer)
+            self._take_up(came)
+
+    def _take_up(self, came: Came) -> None:
+        if isinstance(came, Result):
+            self._heard(came)
+            return
+        draft, answer = came
+        if isinstance(answer, Reply):
+            self._purse.paid(answer)
+        self._answered(draft, answer)
+
+    # Tuning
+
+    def _tune(self, reason: str) -> None:
+        """After the search: what the best declare to be open is settled."""
+        resumed = self._tuning.reason is not None
+        elites = self._tuning.begin(self.archive, reason)
+        # What comes back now comes after one more request, so to say: not before the search has ended.
+        self._asked += not resumed
+        for elite in elites:
+            self._tuning.start(elite)
+            self._hear_all()
+            for texts in (self._tuning.finalists, self._tuning.dispatched):
+                for finalist in texts(elite):
+                    self._enter_tuned(finalist)
+                self._hear_all()
+
+    def _hear_all(self) -> None:
+        """Until nobody is awaited any more, and not a word longer: what comes then is answered to the next step."""
+        while self._awaits_anybody():
+            for came in self._listening.hear(PATIENCE_SECONDS, self._asked):
+                self._take_up(came)
+                if not self._awaits_anybody():
+                    break
+
+    def _awaits_anybody(self) -> bool:
+        return self._tuning.awaited or bool(self._docket) or bool(self._elsewhere)
+
+    def _enter_tuned(self, finalist: Finalist) -> None:
+        name, came_of = finalist.candidate, finalist.came_of
+        if not any(choice_from_json(birth.direction) == came_of for birth in self._past.births(name)):
+            birth = Birth(run=self._run, candidate=name, parent=came_of.parent, direction=came_of.to_json())
+            self._enter(finalist.source, birth)
 
     # Asking
 
@@ -253,20 +299,26 @@ class Conductor:
             self._lose_patience(answer.problem)
             return
         name = source_hash(answer.source)
-        candidate = Candidate(hash=name, source=answer.source, backend=backend_of(self._task, answer.source))
-        verdict = self._past.verdict(name)
-        with self._store.together():
-            self._store.keep_candidate(candidate, self._birth(name, draft))
-            if verdict is not None:
-                self._learning.learn(name, answer.source, verdict, self._past.births(name)[-1:])
-        if verdict is None:
-            self._judge(name, answer.source)
-        else:
-            self._contests.call()
+        self._enter(answer.source, self._birth(name, draft))
         if len(self._past.births(name)) > 1:
             self._lose_patience("the answer is a kernel of this run")
         else:
             self._patience.rewarded()
+
+    def _enter(self, source: str, birth: Birth) -> None:
+        """A candidate with its origin: kept, and judged where nobody has."""
+        name = birth.candidate
+        verdict = self._past.verdict(name)
+        with self._store.together():
+            self._store.keep_candidate(
+                Candidate(hash=name, source=source, backend=backend_of(self._task, source)), birth
+            )
+            if verdict is not None:
+                self._learning.learn(name, source, verdict, self._past.births(name)[-1:])
+        if verdict is None:
+            self._judge(name, source)
+        else:
+            self._contests.call()
 
     def _lose_patience(self, problem: str) -> None:
         """Who has nothing new to say is not asked for ever: the run ends with what it has."""
@@ -316,6 +368,11 @@ class Conductor:
         if self._profiles.take(result):
             self._note_result(result)
             return
+        raced = self._tuning.take(result)
+        if raced is not None:
+            self._note_result(result)
+            self._teller.raced(raced)
+            return
         if result.kind is Kind.FOREIGN:
             if result.verdict is not None:
                 self._past.keep(result, used=False)
@@ -345,9 +402,9 @@ class Conductor:
 
     def _note_result(self, result: Result) -> None:
         if result.kind is not Kind.FOREIGN:
-            profile = result.kind is Kind.PROFILED
-            where = {"device": result.device} if result.device else {}
-            self._past.note(CAME, {"candidate": result.candidate, "profile": profile, "asked": self._asked, **where})
+            told = {"candidate": result.candidate, "profile": result.kind is Kind.PROFILED, "asked": self._asked}
+            told |= {"race": True} if result.kind is Kind.RACED else {}
+            self._past.note(CAME, told | ({"device": result.device} if result.device else {}))
 
     def _note(self, kind: str, **data: Any) -> None:
         self._past.note(kind, data)

@@ -19,6 +19,8 @@ LETTERS = 10
 FIX = "it was recorded by another version: its report and its kernels are still in the store"
 
 Came = tuple[Draft, Answer] | Result
+# A candidate, whether it was profiled, whether it was raced, on which device.
+Known = tuple[str, bool, bool, str | None]
 
 
 class Listening:
@@ -41,7 +43,7 @@ class Rehearsed(Listening):
     def __init__(self, told: Sequence[dict[str, Any]], asking: Asking, docket: Docket, fleet: Fleet) -> None:
         super().__init__(asking, docket, fleet)
         self._told = deque(_each_once(told))
-        self._results: dict[tuple[str, bool, str | None], Result] = {}
+        self._results: dict[Known, Result] = {}
 
     def hear(self, patience: float, asked: int) -> Iterator[Came]:
         if not self._told:
@@ -60,12 +62,15 @@ class Rehearsed(Listening):
         return found
 
     def _result_of(self, told: dict[str, Any]) -> Result:
-        came = self._fleet.finished(0.0)
-        self._results.update(((one.candidate, one.kind is Kind.PROFILED, one.device), one) for one in came)
-        name = told["candidate"], told["profile"], told.get("device")
+        self._results.update((_known_by(one), one) for one in self._fleet.finished(0.0))
+        name = told["candidate"], told["profile"], told.get("race", False), told.get("device")
         if name not in self._results:
             raise RunError(f"candidate {name[0][:LETTERS]} of the recorded run is not judged this time", FIX)
         return self._results.pop(name)
+
+
+def _known_by(result: Result) -> Known:
+    return result.candidate, result.kind is Kind.PROFILED, result.kind is Kind.RACED, result.device
 
 
 def _each_once(told: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

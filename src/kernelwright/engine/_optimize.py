@@ -23,6 +23,7 @@ from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._seeding import SEEDERS, SEEDING, SEEDS
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import StopRules
+from kernelwright.engine._tuning import TuningBudget
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, Parts, PromptError, measured, seed
@@ -32,7 +33,7 @@ from kernelwright.store import Birth, Records, Run, State, Store
 from kernelwright.tasks import Task
 
 # What can be left out, to see what it is worth.
-MECHANISMS = ("gradients", "prompt-evolution", "profile", SEEDING)
+MECHANISMS = ("gradients", "prompt-evolution", "profile", SEEDING, "tuning")
 PREFLIGHT_SECONDS = 600.0
 
 
@@ -45,6 +46,7 @@ class Plan:
         devices: Names of devices: the search is about the first; what is right there is judged on the others too.
         config: The whole configuration that it was made of; kept for who shows or resumes the run, not used here.
         seed_with: Who writes the first kernels, before the model is asked; None for nobody. `seeds`: how many at most.
+        tuning: What racing the parameters of the best kernels may take, after the search; None for nothing.
     """
 
     backend: str
@@ -57,6 +59,7 @@ class Plan:
     baselines: tuple[str, ...] = ("eager",)
     limits: dict[str, float] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
+    tuning: TuningBudget | None = field(default_factory=TuningBudget)
     devices: tuple[str, ...] = ()
     seed_with: str | None = None
     seeds: int = SEEDS
@@ -75,6 +78,11 @@ class Plan:
             raise ValueError(f"{self.seeds} seeds are none; give 1 or more, or leave {SEEDING} out")
         method(self.search)
 
+    @property
+    def tunes(self) -> TuningBudget | None:
+        """What tuning may take in this run."""
+        return None if "tuning" in self.without else self.tuning
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -82,6 +90,8 @@ class Plan:
     def from_json(cls, told: dict[str, Any]) -> Plan:
         parts = dict(told)
         parts["budget"], parts["rules"] = Budget(**told["budget"]), StopRules(**told["rules"])
+        tuning = told.get("tuning")  # runs of earlier versions have none
+        parts["tuning"] = TuningBudget(**tuning) if tuning else None
         parts["without"], parts["baselines"] = tuple(told["without"]), tuple(told["baselines"])
         parts["devices"] = tuple(told.get("devices", ()))
         return cls(**parts)
@@ -229,6 +239,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             tell=means.tell,
             stop=means.stop,
             profile="profile" not in plan.without and task.project is None,
+            tuning=plan.tunes if task.project is None else None,
             rehearsed=means.rehearsed,
             seeder=_seeder(plan, means),
             seeds=plan.seeds,
@@ -259,6 +270,7 @@ def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[st
         steer=plan.search in STEERING,
         tokens=tokens,
         machine=run.machine,
+        templates=plan.tunes is not None and task.project is None,
     )
     rewritings = Counter(asked.genome for asked in store.requests(run.id) if asked.kind == REWRITE)
     for genome in known:

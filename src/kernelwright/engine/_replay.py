@@ -11,6 +11,7 @@ from kernelwright.engine._asking import reply_of
 from kernelwright.engine._listening import CAME
 from kernelwright.engine._optimize import Found, Means, Plan, play
 from kernelwright.engine._profiles import PROFILED
+from kernelwright.engine._tuning import RACED
 from kernelwright.fleet import Job, Kind, Result
 from kernelwright.propose import Replay
 from kernelwright.store import Birth, Judged, Records, Run, State, Store
@@ -34,6 +35,9 @@ class Recorded:
         self._profiles = {
             event.data["candidate"]: event.data["profile"] for event in records.events(run) if event.kind == PROFILED
         }
+        self._races = {
+            event.data["candidate"]: event.data["race"] for event in records.events(run) if event.kind == RACED
+        }
         self._told: Counter[Known] = Counter()
         self._waiting: list[Job] = []
 
@@ -42,9 +46,20 @@ class Recorded:
 
     def finished(self, timeout: float) -> list[Result]:
         waiting, self._waiting = self._waiting, []
-        return [self._profile(job) if job.profile_of else self._verdict(job) for job in waiting]
+        return [self._answer(job) for job in waiting]
 
     def close(self) -> None: ...
+
+    def _answer(self, job: Job) -> Result:
+        if job.race:
+            return self._race(job)
+        return self._profile(job) if job.profile_of else self._verdict(job)
+
+    def _race(self, job: Job) -> Result:
+        found = self._races.get(job.candidate, {"absent": "was not raced in the recorded run"})
+        if "absent" in found:
+            return _result(job, Kind.RACED, reason=found["absent"])
+        return _result(job, Kind.RACED, race=found)
 
     def _verdict(self, job: Job) -> Result:
         name = job.candidate, job.device

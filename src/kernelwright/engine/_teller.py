@@ -42,6 +42,12 @@ class Teller:
         """A contest for a cell; both as they were measured again."""
         self._tell("settled", {"elite": self._told(elite), "challenger": self._told(challenger), "won": won})
 
+    def raced(self, race: Told) -> None:
+        """The values of a kernel's parameters; or why they did not race."""
+        absent = race.get("absent")
+        told = {name: race.get(name) for name in ("candidate", "configurations", "tried", "seconds")}
+        self._tell("raced", {**told, "finalists": len(race.get("finalists", [])), "why": absent})
+
     def final(self, elite: Entry) -> None:
         """It is measured once more, at the end."""
         self._tell("final", self._told(elite))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from kernelwright.fleet._device import device_name
 from kernelwright.fleet._job import Job, Kind, Result, judge_version
 from kernelwright.judge import Judge, Limits, OutOfReach, Profile, Verdict, machine, profile
 from kernelwright.tasks import Task, TaskError
+from kernelwright.tuning import Rules, TuningError, race
 
 MOST_FAULTS = 3
 
@@ -80,9 +81,11 @@ class Courtroom:
                 self._ahead.make_ready([job.source for job in jobs])
 
     def hear(self, job: Job) -> Result:
-        """The verdict or the profile, or why the task has none. Raises Fault."""
+        """The verdict, the profile or the race, or why the task has none. Raises Fault."""
         self._check_device(job)
         try:
+            if job.race is not None:
+                return self._raced(job, job.race)
             return self._profiled(job) if job.profile_of is not None else self._judged(job)
         except TaskError as error:
             return self.result(job, Kind.REFUSED, reason=str(error))
@@ -123,6 +126,13 @@ class Courtroom:
         if isinstance(found, Profile):
             return self.result(job, Kind.PROFILED, profile=found.to_json())
         return self.result(job, Kind.PROFILED, reason=found.message)
+
+    def _raced(self, job: Job, rules: Mapping[str, Any]) -> Result:
+        try:
+            found = race(self._fitting(job), Task.from_wire(job.task), job.source, Rules(**rules))
+        except TuningError as error:
+            return self.result(job, Kind.RACED, reason=str(error))
+        return self.result(job, Kind.RACED, race=found)
 
     def hear_patiently(self, job: Job) -> Result:
         """The same, with faults tried again here; INFRA when it was in vain."""

@@ -156,6 +156,8 @@ def _is_about(result: Result, job: Job) -> bool:
         return False
     if result.kind is Kind.PROFILED:
         return job.profile_of is not None
+    if result.kind is Kind.RACED:
+        return job.race is not None
     verdict = result.verdict
     if result.kind is not Kind.JUDGED or verdict is None:
         return result.kind is Kind.REFUSED

@@ -15,8 +15,8 @@ from kernelwright.judge import BASELINES, limit_names, source_hash
 from kernelwright.tasks import Task
 
 LETTERS = 12  # of a hash, in the name of a job
-PROFILE = "profile"
-RARE = ("final", "profile_of", "on_device", "device")
+PROFILE, RACE = "profile", "race"
+RARE = ("final", "profile_of", "on_device", "device", "race")
 
 
 def judge_version() -> str:
@@ -38,6 +38,7 @@ class Job:
         final: The last measurement of a winner: by a judge of its own, with a new secret seed, which its verdict tells.
         device: Judged on a device of this name and on no other; wherever the fleet likes if not said.
         profile_of: A verdict on it whose time is to be explained; then a profile is wanted, and no further verdict.
+        race: By which rules the values of its parameters are to race; then no verdict is wanted either.
     """
 
     candidate: str
@@ -52,6 +53,7 @@ class Job:
     final: bool = False
     profile_of: dict[str, Any] | None = field(default=None, repr=False)
     device: str | None = None
+    race: dict[str, float] | None = None
 
     def __post_init__(self) -> None:
         if self.candidate != source_hash(self.source):
@@ -68,7 +70,7 @@ class Job:
         """A file name; jobs of one task and of one candidate begin alike."""
         content = json.dumps(self.to_wire(), sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()
-        kind = [PROFILE] if self.profile_of is not None else []
+        kind = [PROFILE] if self.profile_of is not None else [RACE] if self.race is not None else []
         return "-".join([*(text[:LETTERS] for text in (self.task_hash, self.candidate, digest)), *kind])
 
     def to_wire(self) -> dict[str, Any]:
@@ -94,7 +96,7 @@ class Kind(StrEnum):
     """JUDGED: there is a verdict. REFUSED: the task cannot be judged, whoever answers it. INFRA: machines failed, and
     nothing is known of the candidate. FOREIGN: a verdict by another version of the judge, to keep and not to use; the
     job goes on. RETRIED: a machine failed at it, and the job goes on elsewhere. PROFILED: what holds it back, or why
-    that could not be found out.
+    that could not be found out. RACED: which values of its parameters are fast, or why none could run.
     """
 
     JUDGED = "judged"
@@ -103,6 +105,7 @@ class Kind(StrEnum):
     FOREIGN = "foreign"
     RETRIED = "retried"
     PROFILED = "profiled"
+    RACED = "raced"
 
     @property
     def goes_on(self) -> bool:
@@ -112,9 +115,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a job. `verdict` and `profile` are the judge's own JSON; `reason` says why there is none to use.
-
-    `device`: the one that the job asked for.
+    """What came of a job. `verdict` and `profile` are the judge's own JSON, `race` the tuner's; `reason` says why there
+    is none to use. `device`: the one that the job asked for.
     """
 
     kind: Kind
@@ -125,6 +127,7 @@ class Result:
     verdict: dict[str, Any] | None = field(default=None, repr=False)
     reason: str = ""
     profile: dict[str, Any] | None = field(default=None, repr=False)
+    race: dict[str, Any] | None = field(default=None, repr=False)
     device: str | None = None
 
     @classmethod

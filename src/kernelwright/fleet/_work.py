@@ -172,6 +172,8 @@ class Worker:
 def _told(result: Result) -> str:
     if result.kind is Kind.PROFILED:
         return f"profiled: {result.profile['bottleneck']['name'] if result.profile else result.reason}"
+    if result.kind is Kind.RACED:
+        return f"raced: {result.race['tried']} tried" if result.race else f"not raced: {result.reason}"
     if result.kind is not Kind.JUDGED or result.verdict is None:
         return f"refused: {result.reason}"
     verdict: dict[str, Any] = result.verdict

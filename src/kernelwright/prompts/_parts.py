@@ -107,6 +107,7 @@ class Parts:
     Attributes:
         kind: `draft`: a first kernel; `improve`: a faster one than an accepted parent; `repair`: a rejected one mended.
         tokens: How long the prompt may be, as estimated from its characters.
+        templates: Whether to say how values are left open.
     """
 
     kind: Kind
@@ -119,6 +120,7 @@ class Parts:
     history: tuple[Step, ...] = ()
     target: Target | None = None
     tokens: int = 24_000
+    templates: bool = False
 
     def __post_init__(self) -> None:
         if self.genome.backend != self.backend:

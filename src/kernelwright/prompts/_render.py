@@ -15,11 +15,11 @@ from kernelwright.tasks import Case
 ORDER = {
     "draft": (
         *("role", "task", "reference", "hardware", "rules", "example", "philosophy", "strategies", "pitfalls"),
-        *("inspirations", "target", "analysis", "answer"),
+        *("inspirations", "target", "analysis", "parameters", "answer"),
     ),
     "improve": (
         *("role", "task", "reference", "hardware", "rules", "philosophy", "strategies", "pitfalls"),
-        *("inspirations", "history", "parent", "profile", "target", "analysis", "answer_improve"),
+        *("inspirations", "history", "parent", "profile", "target", "analysis", "parameters", "answer_improve"),
     ),
     "repair": (
         *("role_repair", "task", "reference", "hardware", "rules", "pitfalls"),
@@ -165,6 +165,13 @@ def _region(name: str) -> Writer:
     return write
 
 
+def _parameters(parts: Parts) -> Section:
+    """How values are left open, in the comments of the language that they stand in."""
+    if not parts.templates:
+        return Section("parameters", "")
+    return Section("parameters", section(f"parameters_{'python' if parts.backend == 'triton' else 'native'}"))
+
+
 # *** kernels ***
 
 
@@ -297,5 +304,6 @@ _WRITERS: dict[str, Writer] = {
     "inspirations": _inspirations,
     "history": _history,
     "target": _target,
+    "parameters": _parameters,
     **{name: _region(name) for name in REGIONS},
 }

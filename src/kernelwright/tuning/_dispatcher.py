@@ -1,8 +1,9 @@
-"""A text that holds several configurations and chooses between them by the sizes it is called with, in C++.
+"""A text that holds several configurations and chooses between them by the sizes it is called with.
 
 The author says which arguments of the native function tell the cases apart (`// tune by: rows, cols`); they have the
-names of constants or dims of the task. The text of every configuration stands in a namespace of its own; a function of
-the old name compares the arguments with the sizes of the cases that another configuration wins.
+names of constants or dims of the task. In C++ the text of every configuration stands in a namespace of its own; a
+function of the old name compares the arguments with the sizes of the cases that another configuration wins. In Triton
+`@triton.heuristics` takes the place of `@triton.autotune`, whose `key` tells the cases apart if nobody says otherwise.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from collections.abc import Mapping, Sequence
 
 from kernelwright import native
 from kernelwright.tasks import Task
+from kernelwright.tuning._autotune import Autotuned
 from kernelwright.tuning._error import TuningError
-from kernelwright.tuning._template import Configuration, Template
+from kernelwright.tuning._template import Configuration, Template, replaced
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|pragma[ \t]+once)\b.*\n?", re.MULTILINE)
 LINKAGE = re.compile(r'\bextern\s*"C"\s*')
@@ -28,11 +30,13 @@ def dispatcher(template: Template, otherwise: Configuration, better: Mapping[str
 
     Raises TuningError where the candidate does not let itself be written so.
     """
+    if template.autotuned:
+        return _in_triton(template, otherwise, better, task)
     sizes = {case: _sizes(task, case, template.tells) for case in better}
     literal = _native_text(template)
     functions = list(native.signatures(literal["text"]).values())
     for function in functions:
-        _check_tells(function, template.tells)
+        _check_tells(function.name, [each.name for each in function.parameters], template.tells)
     chosen = dict.fromkeys([otherwise, *better.values()])
     spaces = {configuration: f"configuration_{place}" for place, configuration in enumerate(chosen)}
     bodies = [_in_namespace(space, _text_of(template, one, literal)) for one, space in spaces.items()]
@@ -52,6 +56,42 @@ def _sizes(task: Task, case: str, tells: Sequence[str]) -> dict[str, int | float
             what = f"`tune by` names {name}, which case {case!r} of the task has no size for"
             raise TuningError(what, f"name some of: {', '.join(known) or 'none: give the cases dims in task.toml'}")
     return {name: known[name] for name in tells}
+
+
+# *** Triton ***
+
+
+def _in_triton(template: Template, otherwise: Configuration, better: Mapping[str, Configuration], task: Task) -> str:
+    if len(template.parameters) > sum(len(kernel.parameters) for kernel in template.autotuned):
+        what = "some of its parameters are constants of the module, which do not change from call to call"
+        raise TuningError(what, "put them into the list of @triton.autotune")
+    changed = {}
+    for kernel in template.autotuned:
+        tells = template.tells or kernel.key
+        _check_tells(kernel.function, kernel.arguments, tells)
+        cases = [(_sizes(task, case, tells), kernel.texts(dict(one.choices))) for case, one in better.items()]
+        changed[kernel.decorator] = _heuristics(kernel, cases, kernel.texts(dict(otherwise.choices)))
+    return replaced(template.source, changed)
+
+
+def _heuristics(
+    kernel: Autotuned,
+    cases: Sequence[tuple[Mapping[str, int | float], Mapping[str, str]]],
+    otherwise: Mapping[str, str],
+) -> str:
+    """The decorator that works a launch's parameters out from its arguments."""
+    module, dot, _ = kernel.called.rpartition(".")
+    if not dot:
+        raise TuningError("it imports autotune by name", "write @triton.autotune", kernel.line)
+    conditions = [" and ".join(f'args["{name}"] == {size}' for name, size in sizes.items()) for sizes, _ in cases]
+    lines = []
+    for name, last in otherwise.items():
+        choices = [f"{texts[name]} if {when} else " for when, (_, texts) in zip(conditions, cases, strict=True)]
+        lines.append(f'        "{name}": lambda args: {"".join(choices)}{last},')
+    return "\n".join([f"{module}.heuristics(", "    {", *lines, "    }", ")"])
+
+
+# *** C++ ***
 
 
 def _native_text(template: Template) -> re.Match[str]:
@@ -91,11 +131,10 @@ def _in_namespace(name: str, body: str) -> str:
     return f"namespace {name} {{\n{inside}\n{forgotten}}}  // namespace {name}\n"
 
 
-def _check_tells(signature: native.Signature, tells: Sequence[str]) -> None:
-    names = [parameter.name for parameter in signature.parameters]
+def _check_tells(function: str, names: Sequence[str], tells: Sequence[str]) -> None:
     for tell in tells:
         if tell not in names:
-            what = f"`tune by` names {tell}, which is no argument of {signature.name}"
+            what = f"`tune by` names {tell}, which is no argument of {function}"
             raise TuningError(what, f"its arguments are: {', '.join(names)}")
 
 

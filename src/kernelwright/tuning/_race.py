@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kernelwright.tuning._form import Form
+from kernelwright.tuning._optuna import AUTO, scout_for
 from kernelwright.tuning._racer import Racer
-from kernelwright.tuning._scout import Scout
 from kernelwright.tuning._space import Space
 from kernelwright.tuning._template import Configuration
 
@@ -38,6 +38,7 @@ class Rules:
         rounds: Of the first stretch of a heat; every stretch has twice as many as the one before.
         finalists: How many of the best are worth a judgement in full.
         seed: The same seed and the same laps make the same race.
+        sampler: Who says which configurations to try: `own`, `optuna`, or `auto` to go by the size of the space.
     """
 
     seconds: float = 60.0
@@ -46,6 +47,7 @@ class Rules:
     rounds: int = 2
     finalists: int = 3
     seed: int = 0
+    sampler: str = AUTO
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Race:
 
     def __init__(self, space: Space, racer: Racer, rules: Rules, tell: Tell = lambda _: None) -> None:
         self._space, self._racer, self._rules, self._tell = space, racer, rules, tell
-        self._scout = Scout(space, rules.seed)
+        self._scout = scout_for(rules.sampler, space, rules.seed)
         self._forms: dict[Configuration, Form] = {}
         self._spent = self._spent_on_rounds = 0.0
         self._laps = self._heats = 0

@@ -91,6 +91,7 @@ class Record:
         self._path, self._setting, self._key = path, setting, key_of(setting)
         self.tracks: dict[Configuration, Track] = defaultdict(Track)
         self.verdicts: dict[str, Verdict] = {}
+        self.sampler = ""
         self._known = False
         for told in _lines(path):
             self._read(told)
@@ -101,6 +102,8 @@ class Record:
         self._known = True
         if "of" in told:
             self.tracks[Configuration.from_json(told["of"])].laps.append(Lap.from_json(told))
+        if "sampler" in told:
+            self.sampler = told["sampler"]
         if "verdict" in told:
             self.verdicts[told["verdict"]["candidate"]] = Verdict.from_json(told["verdict"])
 
@@ -109,6 +112,11 @@ class Record:
         told = lap.to_json()
         self._write({"of": configuration.to_json(), **told})
         self.tracks[configuration].laps.append(Lap.from_json(told))  # as whoever reads the file will have it
+
+    def add_sampler(self, sampler: str) -> None:
+        """Who says which configurations to try; a replay must ask the same."""
+        self._write({"sampler": sampler})
+        self.sampler = sampler
 
     def add_verdict(self, verdict: Verdict) -> None:
         self._write({"verdict": verdict.to_json()})

@@ -6,7 +6,8 @@
     // tune where: TILE * UNROLL <= 64
 
 A line that gives a name a value, and behind it a comment with the values it may have. As it stands the candidate is an
-ordinary one, with its defaults. A configuration changes the value on that line and not one other character.
+ordinary one, with its defaults. A configuration changes the value on that line and not one other character. A list of
+configurations in Triton's own words counts too: `_autotune` reads it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from kernelwright.tuning._autotune import Autotuned, Span, is_autotuned, read_autotuned
 from kernelwright.tuning._error import TuningError
 from kernelwright.tuning._expression import Expression, ExpressionError, parse
 from kernelwright.tuning._limits import LIMITS
@@ -31,8 +33,6 @@ DECLARED = re.compile(
 )
 C_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FORM = "write `NAME = 8  # tune: 4, 8`, `constexpr int NAME = 8;  // tune: 4, 8` or `#define NAME 8  // tune: 4, 8`"
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Template:
         source: As written; the same as the text for the defaults.
         constraints: What every configuration must satisfy.
         tells: The arguments of its native function that tell the cases apart, where the author named them.
+        autotuned: Its kernels with a list of configurations in Triton's words.
     """
 
     source: str
@@ -67,6 +68,7 @@ class Template:
     constraints: tuple[Expression, ...]
     tells: tuple[str, ...]
     _spans: Mapping[str, Span] = field(repr=False)
+    autotuned: tuple[Autotuned, ...] = ()
 
     @property
     def default(self) -> Configuration:
@@ -74,16 +76,23 @@ class Template:
 
     def text(self, configuration: Configuration) -> str:
         """The candidate for one configuration."""
-        pieces, at = [], 0
-        for name, text in sorted(configuration.choices, key=lambda choice: self._spans[choice[0]]):
-            start, stop = self._spans[name]
-            pieces += [self.source[at:start], text]
-            at = stop
-        return "".join([*pieces, self.source[at:]])
+        chosen = dict(configuration.choices)
+        changed = {span: chosen[name] for name, span in self._spans.items()}
+        changed |= {kernel.span: kernel.listed(chosen) for kernel in self.autotuned}
+        return replaced(self.source, changed)
 
     def span(self, name: str) -> Span:
         """Where a parameter's value stands in the source."""
         return self._spans[name]
+
+
+def replaced(source: str, changed: Mapping[Span, str]) -> str:
+    """The text with other words in these places, which do not overlap."""
+    pieces, at = [], 0
+    for (start, stop), text in sorted(changed.items()):
+        pieces += [source[at:start], text]
+        at = stop
+    return "".join([*pieces, source[at:]])
 
 
 @dataclass(frozen=True)
@@ -101,20 +110,23 @@ def read_template(source: str) -> Template:
     """Raises TuningError, in one sentence and with the line, where the declaration cannot be used."""
     lines = list(_marked(source))
     declared = [_declared(line) for line in lines if not line.kind]
-    if not declared:
+    autotuned = read_autotuned(source, [parameter.name for parameter, _ in declared])
+    if not declared and not autotuned:
         raise TuningError("the candidate declares no parameters, so there is nothing to tune", FORM)
     parameters = tuple(parameter for parameter, _ in declared)
+    _check_used(source, parameters)
+    parameters += tuple(parameter for kernel in autotuned for parameter in kernel.parameters)
     _check_names(parameters)
     constraints = tuple(_constraint(line, parameters) for line in lines if line.kind == "where")
-    _check_used(source, parameters)
+    constraints += tuple(kernel.constraint for kernel in autotuned)
     tells = tuple(name.strip() for line in lines if line.kind == "by" for name in line.rest.split(",") if name.strip())
     spans = {parameter.name: span for parameter, span in declared}
-    return Template(source, parameters, constraints, tells, spans)
+    return Template(source, parameters, constraints, tells, spans, autotuned)
 
 
 def is_template(source: str) -> bool:
     """Whether a candidate declares anything to tune, well or badly."""
-    return any(True for _ in _marked(source))
+    return any(True for _ in _marked(source)) or is_autotuned(source)
 
 
 def _marked(source: str) -> Iterator[_Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from kernelwright.tasks import Task
 from kernelwright.tuning._dispatcher import dispatcher
 from kernelwright.tuning._error import TuningError
 from kernelwright.tuning._live import PACEMAKER, live_racer, samples, weights_of
+from kernelwright.tuning._optuna import AUTO, OWN, chosen_sampler
 from kernelwright.tuning._race import Outcome, Race, Rules, Tell
 from kernelwright.tuning._record import Record, Recorded, recorded_setting
 from kernelwright.tuning._setting import setting_here
@@ -124,13 +125,24 @@ def tune(
     setting = setting_here(task, source) if judge else _recorded(cache, task, source)
     space = Space(template, setting["limits"])
     court = _Court(judge, task, Record(cache, setting))
-    as_written = court.heard(space.starting_point, template)
+    rules = _settled(rules, space, court.record, live=judge is not None)
+    as_written = court.as_written(space)
     if not as_written.ratio:
         raise Rejected(as_written.verdict)
     live = live_racer(judge, task, template, space.starting_point) if judge else None
     racer = Recorded(court.record, weights_of(task), live)
     outcome = Race(space, racer, rules, tell).run()
     return _Finals(court, template, space, outcome, as_written).tuned(racer)
+
+
+def _settled(rules: Rules, space: Space, record: Record, *, live: bool) -> Rules:
+    """Who says which configurations to try, once and for all: whoever goes on or repeats asks the same."""
+    if not live:
+        return replace(rules, sampler=record.sampler or OWN)
+    sampler = record.sampler if rules.sampler == AUTO and record.sampler else chosen_sampler(rules.sampler, space)
+    if sampler != record.sampler:
+        record.add_sampler(sampler)
+    return replace(rules, sampler=sampler)
 
 
 def _recorded(cache: Path, task: Task, source: str) -> dict[str, Any]:
@@ -148,6 +160,13 @@ class _Court:
 
     def heard(self, configuration: Configuration, template: Template) -> Judged:
         return self.hear(str(configuration), template.text(configuration))
+
+    def as_written(self, space: Space) -> Judged:
+        """The source itself; where a limit of this machine rules its values out, the configuration that stands in."""
+        start, template = space.starting_point, space.template
+        if start != template.default:
+            return self.heard(start, template)
+        return self.hear("chosen by Triton itself" if template.autotuned else str(start), template.source)
 
     def hear(self, name: str, text: str) -> Judged:
         verdict = self.record.verdicts.get(source_hash(text))
@@ -170,8 +189,9 @@ class _Finals:
     def tuned(self, racer: Recorded) -> Tuned:
         finalists = self._judged()
         accepted = {one: judged for one, judged in finalists.items() if judged.ratio}
-        winners = {case: _fastest(accepted, case) for case in racer.weights}
-        entrants = [*accepted.values(), *self._dispatched(accepted, winners)]
+        verdicts = {one: judged.verdict for one, judged in accepted.items()}
+        winners = {case: _fastest(verdicts, case) for case in racer.weights}
+        entrants = [self._as_written, *accepted.values(), *self._dispatched(verdicts)]
         return Tuned(
             template=self._template,
             space=self._space,
@@ -186,17 +206,16 @@ class _Finals:
         )
 
     def _judged(self) -> dict[Configuration, Judged]:
-        """The finalists and, so that nothing is made slower, the candidate as written."""
-        start = self._space.starting_point
-        judged = {one: self._court.heard(one, self._template) for one in self._outcome.finalists}
-        return {start: self._as_written, **judged}
+        """The finalists and, so that nothing is made slower, the candidate as written.
 
-    def _dispatched(
-        self, accepted: Mapping[Configuration, Judged], winners: Mapping[str, Configuration]
-    ) -> Sequence[Judged]:
+        Where Triton would choose for itself as written, its first configuration alone is another text.
+        """
+        start = self._space.starting_point
+        return {one: self._court.heard(one, self._template) for one in dict.fromkeys([start, *self._outcome.finalists])}
+
+    def _dispatched(self, verdicts: Mapping[Configuration, Verdict]) -> Sequence[Judged]:
         """A text that chooses by the case, where one configuration does not win everywhere."""
-        overall = max(accepted, key=lambda one: accepted[one].ratio)
-        better = {case: one for case, one in winners.items() if _lead(accepted, one, overall, case) > AHEAD}
+        overall, better = better_by_case(verdicts, [case.name for case in self._court.task.cases])
         if not better:
             return []
         try:
@@ -207,12 +226,23 @@ class _Finals:
         return [self._court.hear("chosen by the case", text)]
 
 
-def _fastest(accepted: Mapping[Configuration, Judged], case: str) -> Configuration:
-    return max(accepted, key=lambda one: _log_speedup(accepted[one].verdict, case))
+def better_by_case(
+    verdicts: Mapping[Configuration, Verdict], cases: Sequence[str]
+) -> tuple[Configuration, dict[str, Configuration]]:
+    """The fastest over all cases, and whoever is well ahead of it on one of them; all are accepted and timed."""
+    overall = max(verdicts, key=lambda one: verdicts[one].speedup[PACEMAKER]["ratio"])
+    if len(cases) == 1:
+        return overall, {}
+    winners = {case: _fastest(verdicts, case) for case in cases}
+    return overall, {case: one for case, one in winners.items() if _lead(verdicts, one, overall, case) > AHEAD}
 
 
-def _lead(accepted: Mapping[Configuration, Judged], one: Configuration, other: Configuration, case: str) -> float:
-    first, second = (_log_speedup(accepted[each].verdict, case) for each in (one, other))
+def _fastest(verdicts: Mapping[Configuration, Verdict], case: str) -> Configuration:
+    return max(verdicts, key=lambda one: _log_speedup(verdicts[one], case))
+
+
+def _lead(verdicts: Mapping[Configuration, Verdict], one: Configuration, other: Configuration, case: str) -> float:
+    first, second = (_log_speedup(verdicts[each], case) for each in (one, other))
     return first - second
 
 
