@@ -4,6 +4,7 @@ A task is described here, never run: the reference is read as text, its inputs a
 Importing this package loads neither torch nor pydantic; what needs them loads them when it is called.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.tasks._case import DEFAULT_FAMILIES, FAMILIES, Case
@@ -19,6 +20,8 @@ from kernelwright.tasks._template import write_template
 
 if TYPE_CHECKING:
     from kernelwright.tasks._draw import draw_input
+    from kernelwright.tasks._example import input_like
+    from kernelwright.tasks._gather import Gathered, written
 
 __all__ = [
     "DEFAULT_FAMILIES",
@@ -33,6 +36,7 @@ __all__ = [
     "PRECISIONS",
     "WEIGHTS",
     "Case",
+    "Gathered",
     "InputSpec",
     "Shrunk",
     "Task",
@@ -40,16 +44,19 @@ __all__ = [
     "draw_input",
     "in_dtype",
     "input_bytes",
+    "input_like",
     "load_task",
     "shrink",
     "write_template",
+    "written",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # Drawing needs torch, which light processes that only read descriptions must not pay for.
-    if name == "draw_input":
-        from kernelwright.tasks._draw import draw_input
+# These need torch, which light processes that only read descriptions must not pay for.
+_WITH_TORCH = {"draw_input": "_draw", "input_like": "_example", "Gathered": "_gather", "written": "_gather"}
 
-        return draw_input
+
+def __getattr__(name: str) -> Any:
+    if name in _WITH_TORCH:
+        return getattr(import_module(f"{__name__}.{_WITH_TORCH[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
