@@ -19,7 +19,11 @@ def accepted(names: str, store: Path) -> list[Accepted]:
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     if not chosen:
         raise UsageError("--with names nothing", "name runs or certificates, comma-separated")
-    return [_from_file(Path(name)) if Path(name).suffix else _from_run(name, store) for name in chosen]
+    return [_from_file(Path(name)) if _names_file(name) else _from_run(name, store) for name in chosen]
+
+
+def _names_file(name: str) -> bool:
+    return Path(name).exists() or bool(Path(name).suffix)
 
 
 def _from_file(path: Path) -> Accepted:

@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -94,6 +95,9 @@ class Gathered:
         self._add_new(name, value, reader)
 
     def _add_new(self, name: str, value: Any, reader: str) -> None:
+        if isinstance(value, ModuleType) and not _is_installed(value):
+            fix = f"Import what it needs by name: from {value.__name__} import ..."
+            raise TaskError(f"it reads {name!r}, a file of yours, which a task cannot import.", fix=fix)
         statement = import_statement(name, value)
         text = written(value)
         if statement:
@@ -193,6 +197,11 @@ def _is_filled(cell: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_installed(module: ModuleType) -> bool:
+    known = module.__name__.split(".")[0] in _INSTALLED
+    return known or bool({"site-packages", "dist-packages"} & set(Path(module.__file__ or "").parts))
 
 
 def import_statement(name: str, value: Any) -> str | None:

@@ -83,7 +83,8 @@ ROLES: dict[str, Callable[[Found, Path], Found]] = {
 
 def _run(order: Found, *around: AbstractContextManager[None]) -> float:
     """Seconds from the script's first line to its last."""
-    script = Path(order["script"])
+    # As Python names the file it was started with: found again wherever the script goes.
+    script = Path(order["script"]).absolute()
     code = compile(script.read_bytes(), str(script), "exec")
     sys.argv = [order["script"], *order["args"]]
     sys.path[0] = str(script.resolve().parent)
