@@ -116,6 +116,7 @@ class DeviceChecker(Checker):
     def _again(self, contestant: Any, trial: Any) -> None:
         """The same tensor objects once more, with other contents in their memory."""
         self._prepared.fill(self._prepared.lay([trial.inputs], shifted=False))
+        contestant.drop_results()
         try:
             self.judge_answer(contestant, trial, contestant.go())
         except Wrong as wrong:

@@ -70,6 +70,10 @@ class DeviceContestant(Contestant):
             order = {"op": "stage", "calls": self._staged, "guard": guard}
             self.check_answer(self.worker.ask(order, timeout=self.call_limit))
 
+    def drop_results(self) -> None:
+        with self.judged():
+            self.check_answer(self.worker.ask({"op": "drop"}, timeout=self.call_limit))
+
     def _begin_warming(self, trial: DeviceTrial) -> None:
         """Has a call made whose result nobody looks at, while something else goes on: compilers take their time."""
         self._warming = True

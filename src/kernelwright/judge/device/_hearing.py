@@ -130,6 +130,8 @@ class DeviceHearing(Hearing):
             before = self._seconds["load"]
             timer = DeviceTimer(self._prepared, self._checker, self._start, runners)  # type: ignore[arg-type]
             timings = [timer.time(case, self._busy_seconds[case.name]) for case in self._prepared.task.cases]
+            for runner in runners.values():
+                runner.rest()
         self._seconds["time"] -= self._seconds["load"] - before
         self._evidence["device"] = timer.health
         for timing in timings:

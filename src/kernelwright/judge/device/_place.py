@@ -101,8 +101,8 @@ class Workshop:
         missing, unwatched = max(0, number - len(self._opening)), max(0, watched - len(self._profiling))
         cage = self._cage()
         self._template.fork_ahead(CANDIDATE, missing + unwatched, cage=cage)
-        self._profiling += [self._begin(cage, profiler=True) for _ in range(unwatched)]
         self._opening += [self._begin(cage, profiler=False) for _ in range(missing)]
+        self._profiling += [self._begin(cage, profiler=True) for _ in range(unwatched)]
 
     def _begin(self, cage: Cage, *, profiler: bool) -> Worker:
         order = self.place.order(own_allocator=True, profiler=profiler, triton=self._triton)

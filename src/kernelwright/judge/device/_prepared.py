@@ -112,8 +112,21 @@ class Runner:
     def __init__(self, prepared: DevicePrepared, worker: Worker, name: str) -> None:
         self._prepared, self.worker, self.name = prepared, worker, name
         self._known: set[int] = set()
+        self._resting = False
+
+    def rest(self) -> None:
+        """Its memory is for others until it is needed again; nobody waits for that."""
+        self._prepared.ask({"op": "forget", "whose": self.name})
+        self._known.clear()
+        with self._prepared.blame(self.worker):
+            self.worker.say({"op": "rest"})
+        self._resting = True
 
     def stage(self, calls: list[Message]) -> None:
+        if self._resting:
+            self._resting = False
+            with self._prepared.blame(self.worker):
+                self.worker.answer(timeout=REFERENCE_SECONDS)
         self._prepared.stage_calls(self.worker, calls)
 
     def go(self, op: str = "go") -> Answer:

@@ -1,4 +1,4 @@
-"""The gauge's arithmetic as two CUDA kernels, compiled when first needed: one pass over a result of any size.
+"""The gauge's arithmetic as CUDA kernels, compiled when first needed: one pass over a result of any size.
 
 The same arithmetic as `_ruler.cpp`, which is the judge's on the host.
 """
@@ -34,6 +34,12 @@ __device__ double wide(__half x) { return __half2float(x); }
 __device__ double wide(__nv_bfloat16 x) { return __bfloat162float(x); }
 #endif
 
+__device__ double off(double got, double v, double scale) {
+    bool met = got == v || (got != got && v != v);
+    double error = isfinite(v) ? fabs(got - v) / (fabs(v) + scale) : met ? 0 : INFINITE;
+    return error != error ? INFINITE : error;
+}
+
 __device__ void gather(double total, double peak, double *totals, double *peaks) {
     __shared__ double sums[THREADS], tops[THREADS];
     sums[threadIdx.x] = total;
@@ -67,14 +73,32 @@ extern "C" __global__ void deviation(const T *result, const double *right, const
     long long start = (long long)blockIdx.x * BLOCK, stop = min(start + BLOCK, *length);
     double scale = scales[blockIdx.x], total = 0, peak = 0;
     for (long long i = start + threadIdx.x; i < stop; i += THREADS) {
-        double got = wide(result[i]), v = right[i];
-        bool met = got == v || (got != got && v != v);
-        double error = isfinite(v) ? fabs(got - v) / (fabs(v) + scale) : met ? 0 : INFINITE;
-        if (error != error) error = INFINITE;
+        double error = off(wide(result[i]), right[i], scale);
         total += error * error;
         peak = fmax(peak, error);
     }
     gather(total, peak, totals, peaks);
+}
+
+extern "C" __global__ void pardoned(const T *result, const double *right, const double *scales, const float *moves,
+                                    const float *times, double *totals, double *peaks, const long long *length) {
+    long long start = (long long)blockIdx.x * BLOCK, stop = min(start + BLOCK, *length);
+    double scale = scales[blockIdx.x], total = 0, peak = 0;
+    for (long long i = start + threadIdx.x; i < stop; i += THREADS) {
+        double got = wide(result[i]), v = right[i], gap = got - v, room = moves[i] * *times;
+        double error = off(fabs(gap) <= room ? v : got - copysign(room, gap), v, scale);
+        total += error * error;
+        peak = fmax(peak, error);
+    }
+    gather(total, peak, totals, peaks);
+}
+
+extern "C" __global__ void grow(float *moves, const double *there, const double *right, const long long *length) {
+    long long start = (long long)blockIdx.x * BLOCK, stop = min(start + BLOCK, *length);
+    for (long long i = start + threadIdx.x; i < stop; i += THREADS) {
+        double far = fabs(there[i] - right[i]);
+        moves[i] = fmaxf(moves[i], isfinite(far) ? (float)far : 0);
+    }
 }
 """
 # Where compiled kernels are kept, if anywhere.
@@ -143,6 +167,22 @@ def deviation(result: torch.Tensor, right: torch.Tensor, scales: torch.Tensor) -
     totals, peaks = torch.empty(2, blocks, dtype=torch.float64, device=right.device)
     _launch("deviation", result.dtype, blocks, result, right, scales, totals, peaks, _length(right))
     return float(totals.sum()), float(peaks.max())
+
+
+def pardoned(
+    result: torch.Tensor, right: torch.Tensor, scales: torch.Tensor, moves: torch.Tensor, times: float
+) -> tuple[float, float]:
+    """The same once every element may be off by so many times its own move."""
+    blocks = math.ceil(right.numel() / BLOCK)
+    totals, peaks = torch.empty(2, blocks, dtype=torch.float64, device=right.device)
+    factor = torch.tensor([times], dtype=torch.float32, device=right.device)
+    _launch("pardoned", result.dtype, blocks, result, right, scales, moves, factor, totals, peaks, _length(right))
+    return float(totals.sum()), float(peaks.max())
+
+
+def grow(moves: torch.Tensor, there: torch.Tensor, right: torch.Tensor) -> None:
+    """Notes how far one answer lies from another, where that is farther than known before."""
+    _launch("grow", torch.float64, math.ceil(right.numel() / BLOCK), moves, there, right, _length(right))
 
 
 def _length(values: torch.Tensor) -> torch.Tensor:

@@ -101,20 +101,27 @@ class Gauge:
         if self.exact:
             same = all(torch.equal(mine, right) for mine, right, _ in self._pieces(result))
             return EXACT if same else Deviation(math.inf, math.inf)
-        if self.right.is_cuda and self.right.is_contiguous() and result.is_contiguous():
-            return self._measure_at_once(result)
+        if self._at_once(result):
+            return self._total(result.numel(), *_fused.deviation(result.reshape(-1), self.right, self._scales))
         totals, peaks = [], []
         for mine, right, scales in self._pieces(result):
             errors = self._errors(mine, right, scales)
             totals.append(torch.dot(errors, errors))
             peaks.append(errors.max())
         total, peak = float(torch.stack(totals).sum()), float(torch.stack(peaks).max())
-        return Deviation(math.sqrt(total / result.numel()) if total >= 0 else math.nan, peak)
+        return self._total(result.numel(), total, peak)
 
-    def _measure_at_once(self, result: torch.Tensor) -> Deviation:
+    def _at_once(self, *others: torch.Tensor) -> bool:
+        """Whether one pass on the device will do."""
+        return self.right.is_cuda and all(values.is_contiguous() for values in (self.right, *others))
+
+    @property
+    def _scales(self) -> torch.Tensor:
         assert self.facts.scales is not None
-        total, peak = _fused.deviation(result.reshape(-1), self.right, self.facts.scales)
-        return Deviation(math.sqrt(total / result.numel()) if total >= 0 else math.nan, peak)
+        return self.facts.scales
+
+    def _total(self, number: int, total: float, peak: float) -> Deviation:
+        return Deviation(math.sqrt(total / number) if total >= 0 else math.nan, peak)
 
     def _errors(self, mine: torch.Tensor, right: torch.Tensor, scales: torch.Tensor | None) -> torch.Tensor:
         assert scales is not None
@@ -147,8 +154,7 @@ class Gauge:
                 if not torch.equal(mine, right):
                     return False
                 continue
-            assert self.facts.scales is not None
-            errors = self._errors(mine, right, self.facts.scales[start // BLOCK : math.ceil(stop / BLOCK)])
+            errors = self._errors(mine, right, self._scales[start // BLOCK : math.ceil(stop / BLOCK)])
             total += float(torch.dot(errors, errors))
             # Written so that NaN is over the budget.
             if not (float(errors.max()) <= budget.peak and total <= budget.rms**2 * number):
@@ -160,6 +166,9 @@ class Gauge:
         if self.exact or there.numel() != moves.numel():
             return
         there = there.reshape(-1)
+        if self._at_once(there) and there.dtype == self.right.dtype:
+            _fused.grow(moves, there, self.right)
+            return
         for start in range(0, moves.numel(), PIECE):
             part = slice(start, start + PIECE)
             far = (there[part] - self.right[part]).abs_().nan_to_num_(0.0, 0.0, 0.0)
@@ -170,6 +179,9 @@ class Gauge:
         flat = result.reshape(-1)
         if flat.numel() != moves.numel():
             return False
+        if self._at_once(flat):
+            total, peak = _fused.pardoned(flat, self.right, self._scales, moves, times)
+            return self._total(flat.numel(), total, peak).within(budget)
 
         def pardoned(start: int, stop: int) -> torch.Tensor:
             got, right, room = flat[start:stop].double(), self.right[start:stop], moves[start:stop] * times

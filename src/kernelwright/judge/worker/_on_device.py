@@ -56,6 +56,7 @@ class OnDevice(Driver):
 
     def do_go(self, message: Message) -> Message:
         assert self.forward is not None
+        self.results = []  # else both the last and the next need room
         self.results = [self.forward(*arguments) for arguments in self._calls]
         self.device.synchronize()
         return {"op": "done", "n": message["n"], **self._described()}
@@ -63,9 +64,20 @@ class OnDevice(Driver):
     def do_warm(self, message: Message) -> Message:
         """A call of which nothing is kept: what it compiles is compiled, and its memory is for others meanwhile."""
         answer = self.do_go(message)
-        self.results = []
-        self.device.release()
+        self.do_rest(message)
         return {**answer, "tree": {}, "leaves": [], "more": []}
+
+    def do_drop(self, message: Message) -> Message:
+        """Lets go of results, so that the next call finds room; inputs stay the objects they are."""
+        self.results = []
+        self.device.settle()
+        return {"op": "dropped"}
+
+    def do_rest(self, message: Message) -> Message:
+        """Keeps no memory for later."""
+        self.do_drop(message)
+        self.device.release()
+        return {"op": "rested"}
 
     def _described(self) -> Message:
         """Where each result lies: in which block, and how far from its beginning."""
