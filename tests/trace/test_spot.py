@@ -31,9 +31,12 @@ class Roof:
         return operations * 1e-9
 
 
-def shape(seconds, *, calls=10, rows=8, moved: int | None = 1000, operations=0.0, operators=1, layout="contiguous"):
+def shape(
+    seconds, *, calls=10, rows=8, moved: int | None = 1000, operations=0.0, operators=1, matrix=0.0, layout="contiguous"
+):
     inputs = (InputSpec("x", (rows, 4), "float32", "normal(0, 1)", layout),)
-    return Shape(inputs, calls, seconds, seconds, operations if moved is not None else None, moved, operators)
+    cost = (operations, matrix, moved, operators) if moved is not None else (None, None, None, None)
+    return Shape(inputs, calls, seconds, seconds, *cost)
 
 
 def spot(name, *shapes, why_not=""):
@@ -77,6 +80,11 @@ def test_folders_load_with_shapes_weighted_by_calls(tmp_path):
     assert [(case.name, case.weight) for case in task.cases] == [("1: 8x4", 10), ("2: 7x4", 3)]
     assert task.cases[1].inputs[0].layout == "transposed"
     assert (task.source, task.mode, task.library) == (SOURCE, "eval", "forbidden")
+
+
+def test_matrix_products_may_be_left_to_the_library(tmp_path):
+    ((_, _, task),) = write_tasks(rank([spot("A", shape(0.3, matrix=1e3))], 1.0, Roof()), tmp_path, 1)
+    assert task.library == "gemm-only"
 
 
 def test_spots_of_one_class_get_folders_of_their_own(tmp_path):

@@ -64,6 +64,17 @@ def test_modules_are_known_by_design_and_shapes():
     assert inner.shapes[0].bytes == 2 * 4 * 8
 
 
+def test_strides_that_a_task_cannot_tell_apart_are_one_shape():
+    @torch.no_grad()
+    def run() -> None:
+        model = Slow(0.001)
+        for order in ((0, 1, 2), (1, 2, 0), (2, 1, 0)):
+            model(torch.ones(5, 5, 5).permute(order))
+
+    (shape, *others) = seen(run)["Slow(0.001)"].shapes
+    assert (shape.calls, shape.title, others) == (3, "5x5x5", [])
+
+
 def test_own_time_leaves_inner_modules_out():
     spots = seen(twice_and_once)
     inner, outer = spots["Slow(0.02)"], spots["Outer()"]

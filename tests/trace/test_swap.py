@@ -78,6 +78,20 @@ def test_weights_that_change_meanwhile_are_noticed(winner, scale):
         assert torch.equal(scale(X), 200 * X)
 
 
+def test_weights_that_are_replaced_are_noticed(winner, scale):
+    with Swap([winner], "script.py").running():
+        scale(X)
+        scale.weight = nn.Parameter(torch.full((4,), 5.0))
+        assert torch.equal(scale(X), 500 * X)
+
+
+def test_inference_mode_changes_nothing(winner, tmp_path):
+    with torch.inference_mode():
+        built_inside = Scale(4).eval()
+        assert torch.equal(swapped(winner, built_inside, X), 100 * X)
+        assert torch.equal(swapped(winner_for(built_inside, tmp_path, X), built_inside, X), 100 * X)
+
+
 def test_tensors_that_lie_otherwise_are_copied(winner, scale):
     assert torch.equal(swapped(winner, scale, torch.ones(4, 8).t()), 100 * X)
 

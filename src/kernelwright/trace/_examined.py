@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -27,9 +28,22 @@ def examined(watch: Stopwatch, script: str) -> list[dict[str, Any]]:
 def _by_text(kind: Kind) -> list[list[Seen]]:
     """Calls that pass other plain values, or may not be taken over, are other spots."""
     groups: dict[Any, list[Seen]] = defaultdict(list)
-    for seen in kind.seen.values():
+    for seen in _merged(kind):
         groups[seen.passed and seen.passed.text, seen.why_not].append(seen)
     return [sorted(group, key=lambda seen: -seen.calls) for group in groups.values()]
+
+
+def _merged(kind: Kind) -> Iterable[Seen]:
+    """Strides that a task cannot tell apart are one shape."""
+    found: dict[Any, Seen] = {}
+    for seen in kind.seen.values():
+        forms = tuple((spec.shape, spec.dtype, spec.layout) for spec in seen.inputs)
+        first = found.setdefault((seen.passed, seen.why_not, forms), seen)
+        if first is not seen:
+            first.calls += seen.calls
+            first.seconds += seen.seconds
+            first.own_seconds += seen.own_seconds
+    return found.values()
 
 
 def _seconds(group: list[Seen]) -> float:

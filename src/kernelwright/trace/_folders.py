@@ -13,8 +13,6 @@ from kernelwright.trace._spot import Ranked, Shape, Spot
 
 # So many shapes become cases, the most frequent ones; a kernel is proven on these and takes no others.
 CASES = 4
-# With matrix products in it a kernel may leave these to the library.
-MATRIX = re.compile(r"\b(Linear|Conv\w*|Bilinear|MultiheadAttention|matmul|bmm|einsum|linear|conv\w*|mm|addmm)\b|@")
 
 
 def write_tasks(ranked: Iterable[Ranked], out: Path, top: int) -> list[tuple[Ranked, Path, Task]]:
@@ -47,7 +45,8 @@ def _written(one: Ranked, folder: Path) -> Task:
 
 def _toml(one: Ranked, name: str) -> str:
     spot = one.spot
-    library = "gemm-only" if MATRIX.search(spot.source) else "forbidden"
+    # Matrix products may be left to the library.
+    library = "gemm-only" if any(shape.matrix for shape in spot.shapes) else "forbidden"
     where = ", ".join(spot.paths[:4]) + (" ..." if len(spot.paths) > 4 else "")
     head = [
         f"# {spot.label.splitlines()[0]}, {spot.calls} calls, {one.share:.1%} of the program's time. {where}".rstrip(),

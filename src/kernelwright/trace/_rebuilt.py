@@ -22,9 +22,14 @@ AGREE = 1e-4
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one call: operations, bytes that have to be moved, operators that compute something."""
+    """Of one call: operations, bytes that have to be moved, operators that compute something.
+
+    Attributes:
+        matrix: Operations of matrix products and convolutions among them.
+    """
 
     operations: float
+    matrix: float
     bytes: int
     operators: int
 
@@ -77,7 +82,8 @@ def cost_of(model: torch.nn.Module, inputs: tuple[InputSpec, ...]) -> Cost:
         outputs = _called(model, drawn, 1)
     weights = sum(value.nbytes for value in model.state_dict().values())
     moved = sum(tensor.nbytes for tensor in (*drawn, *outputs)) + weights
-    return Cost(float(counted["matrix"] + counted["elementwise"]), moved, operators.number)
+    matrix = float(counted["matrix"])
+    return Cost(matrix + float(counted["elementwise"]), matrix, moved, operators.number)
 
 
 def _drawn(model: torch.nn.Module, inputs: tuple[InputSpec, ...]) -> list[torch.Tensor]:

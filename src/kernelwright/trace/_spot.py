@@ -38,6 +38,7 @@ class Shape:
     seconds: float
     own_seconds: float
     operations: float | None
+    matrix: float | None
     bytes: int | None
     operators: int | None
 
@@ -97,7 +98,7 @@ class Spot:
 
 
 def _shape(told: Mapping[str, Any]) -> Shape:
-    cost = told["cost"] or {"operations": None, "bytes": None, "operators": None}
+    cost = told["cost"] or dict.fromkeys(("operations", "matrix", "bytes", "operators"))
     inputs = tuple(map(InputSpec.from_wire, told["inputs"]))
     return Shape(inputs, told["calls"], told["seconds"], told["own_seconds"], **cost)
 

@@ -47,16 +47,17 @@ class Winner:
 
     def model_for(self, original: torch.nn.Module) -> torch.nn.Module:
         """A `ModelNew` that shares the original's weights; a new one where these have changed meanwhile."""
-        weights = list(original.state_dict(keep_vars=True).values())
-        version = [(id(value), value._version) for value in weights]
+        version = [_version(value) for value in (*original.parameters(), *original.buffers())]
         made = self._made.get(original)
         if made is None or made[0] != version:
             made = self._made[original] = version, self._built(original)
         return made[1]
 
     def _built(self, original: torch.nn.Module) -> torch.nn.Module:
-        model: torch.nn.Module = self._imported().ModelNew()
-        model.load_state_dict(original.state_dict(), assign=True)
+        # As the judge builds it, whatever mode the program calls it in.
+        with torch.inference_mode(False), torch.no_grad():
+            model: torch.nn.Module = self._imported().ModelNew().requires_grad_(False)
+            model.load_state_dict(original.state_dict(), assign=True)
         return model.train(original.training)
 
     def _imported(self) -> Any:
@@ -71,6 +72,11 @@ class Winner:
             self._module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(self._module)
         return self._module
+
+
+def _version(tensor: torch.Tensor) -> tuple[int, int]:
+    """Another tensor, or other contents, have another; tensors made in inference mode do not count their changes."""
+    return id(tensor), 0 if tensor.is_inference() else tensor._version
 
 
 @dataclass(frozen=True)
@@ -161,18 +167,14 @@ def _same_shapes(proven: tuple[InputSpec, ...], given: tuple[InputSpec, ...]) ->
 
 
 def _forward(winner: Winner, module: torch.nn.Module, copies: tuple[bool, ...]) -> Forward:
-    model = winner.model_for(module)
-    weights = tuple(module.parameters())
-    versions = [weight._version for weight in weights]
+    winner.model_for(module)
+    # The module is what this is kept under: held fast, it would never go.
     here = weakref.ref(module)
 
     def forward(*args: Any, **kwargs: Any) -> Any:
-        nonlocal model, versions
-        now = [weight._version for weight in weights]
-        if now != versions:
-            original = here()
-            assert original is not None
-            model, versions = winner.model_for(original), now
+        original = here()
+        assert original is not None
+        model = winner.model_for(original)
         winner.calls += 1
         tensors = (*tensors_in(args), *tensors_in(kwargs))
         return model(*(_copied(t) if copy else t for t, copy in zip(tensors, copies, strict=True)))
