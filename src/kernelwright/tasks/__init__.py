@@ -20,7 +20,7 @@ from kernelwright.tasks._template import write_template
 
 if TYPE_CHECKING:
     from kernelwright.tasks._draw import draw_input
-    from kernelwright.tasks._example import input_like
+    from kernelwright.tasks._example import input_like, layout_of
     from kernelwright.tasks._gather import Gathered, written
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "in_dtype",
     "input_bytes",
     "input_like",
+    "layout_of",
     "load_task",
     "shrink",
     "write_template",
@@ -53,7 +54,13 @@ __all__ = [
 
 
 # These need torch, which light processes that only read descriptions must not pay for.
-_WITH_TORCH = {"draw_input": "_draw", "input_like": "_example", "Gathered": "_gather", "written": "_gather"}
+_WITH_TORCH = {
+    "draw_input": "_draw",
+    "input_like": "_example",
+    "layout_of": "_example",
+    "Gathered": "_gather",
+    "written": "_gather",
+}
 
 
 def __getattr__(name: str) -> Any:

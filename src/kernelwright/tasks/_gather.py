@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -136,6 +137,8 @@ def _class_text(owner: type) -> str:
     return text.rstrip()
 
 
+# Looking for a class reads its whole file: once for all the modules that are of this class.
+@cache
 def _definition(value: Any) -> tuple[str, ast.stmt]:
     try:
         text = textwrap.dedent(inspect.getsource(value))

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from kernelwright.tasks import InputSpec, TaskError, input_like, written
+from kernelwright.tasks import InputSpec, TaskError, input_like, layout_of, written
 
 Arguments = tuple[Any, ...]
 Named = Mapping[str, Any]
@@ -96,6 +96,27 @@ def input_specs(names: tuple[str, ...], args: Arguments, kwargs: Named) -> tuple
     """Inputs like the call's tensors. One whose strides cannot be described is described as contiguous."""
     tensors = [*tensors_in(args), *tensors_in(kwargs)]
     return tuple(_like(name, tensor) for name, tensor in zip(names, tensors, strict=True))
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a kernel may be specialised to: a tensor without its contents."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    layout: str
+
+
+def forms(args: Arguments, kwargs: Named) -> tuple[Form, ...]:
+    return tuple(_form(tensor) for tensor in (*tensors_in(args), *tensors_in(kwargs)))
+
+
+def _form(tensor: torch.Tensor) -> Form:
+    try:
+        layout = layout_of(tensor)
+    except TaskError:
+        layout = "none that has a name"
+    return Form(tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), layout)
 
 
 def _like(name: str, tensor: torch.Tensor) -> InputSpec:

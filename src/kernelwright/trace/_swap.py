@@ -20,7 +20,7 @@ import torch
 
 from kernelwright import native
 from kernelwright.tasks import InputSpec, Task, TaskError
-from kernelwright.trace._call import call_key, input_specs, passing, tensors_in
+from kernelwright.trace._call import Form, call_key, forms, passing, tensors_in
 from kernelwright.trace._design import design_of
 from kernelwright.trace._stopwatch import unfit_for_kernels
 from kernelwright.trace._text import class_replaced
@@ -151,14 +151,14 @@ def _fits(
         return error.what, ()
     if text != winner.task.source or module.training != (winner.task.mode == "train"):
         return OTHER_TEXT, ()
-    given = input_specs(passed.names, args, kwargs)
+    given = forms(args, kwargs)
     proven = next((case.inputs for case in winner.task.cases if _same_shapes(case.inputs or (), given)), None)
     if proven is None:
         return OTHER_SHAPE, ()
     return "", tuple(one.layout != other.layout for one, other in zip(proven, given, strict=True))
 
 
-def _same_shapes(proven: tuple[InputSpec, ...], given: tuple[InputSpec, ...]) -> bool:
+def _same_shapes(proven: tuple[InputSpec, ...], given: tuple[Form, ...]) -> bool:
     """A tensor that lies in memory in another way than the proven one can be copied, if that one is contiguous."""
     return len(proven) == len(given) and all(
         (one.shape, one.dtype) == (other.shape, other.dtype) and one.layout in (other.layout, "contiguous")
