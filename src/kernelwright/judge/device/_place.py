@@ -82,6 +82,8 @@ class Workshop:
     def expect(self, backend: str) -> None:
         """Who writes in Triton is likely to do so again, so workers make it ready."""
         self._triton = backend == "triton" and self.place.kind == "cuda"
+
+    def _have_triton(self) -> None:
         if self._triton:
             self._template.have("triton")
 
@@ -100,6 +102,7 @@ class Workshop:
         """Has candidates' workers made ready up to this number, and one whose kernels can be seen."""
         missing, unwatched = max(0, number - len(self._opening)), max(0, watched - len(self._profiling))
         cage = self._cage()
+        self._have_triton()
         self._template.fork_ahead(CANDIDATE, missing + unwatched, cage=cage)
         self._opening += [self._begin(cage, profiler=False) for _ in range(missing)]
         self._profiling += [self._begin(cage, profiler=True) for _ in range(unwatched)]
@@ -140,7 +143,10 @@ class Workshop:
         return (self._profiling if profiler else self._opening).pop(0)
 
     def referee(self) -> Worker:
-        return self.opened(self.begin_referee())
+        """What candidates will need is imported while it opens the device."""
+        referee = self.begin_referee()
+        self._have_triton()
+        return self.opened(referee)
 
     def begin_referee(self, *, own_allocator: bool = False) -> Worker:
         """One that opens the device while something else goes on; ready after `opened`."""

@@ -170,7 +170,8 @@ class DevicePrepared(Prepared):
         return referee
 
     def _open_the_rest(self) -> None:
-        """What is needed once a candidate is right."""
+        """What is needed once a candidate is right: first who is watched, then who is timed."""
+        self.workshop.open_ahead(1)
         self.workshop.open_ahead(AHEAD)
         self._eager = self._open_runner()
 
