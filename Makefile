@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-search bench-everyday judge-family judge-visited clean
+.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local test-postgres fetch-postgres test-ray fetch-ray coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-everyday judge-family judge-visited clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -16,11 +16,11 @@ demo-replay: $(STAMP)
 	@for store in examples/replays/*.db; do $(BIN)/kernelwright replay 2026 --store $$store || exit 1; done
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local"
+	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local and not postgres and not ray"
 
 # Exploits, honest kernels, hostile candidates, mutants, kills; and what compiles against torch's own headers.
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m "slow or extensions"
+	$(BIN)/python -m pytest -m "(slow or extensions) and not postgres and not ray"
 
 # What holds our code against another library's: fetches 200 MB first.
 test-oracles: fetch-oracles
@@ -36,6 +36,20 @@ test-local: fetch-local
 
 fetch-local: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/local.txt
+
+# Stores on a PostgreSQL server, started from the programs that are installed here; where there are none, that is said.
+test-postgres: fetch-postgres
+	$(BIN)/python -m pytest -m postgres -rs
+
+fetch-postgres: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/postgres.txt
+
+# Clusters of several nodes on this machine: fetches 77 MB first.
+test-ray: fetch-ray
+	$(BIN)/python -m pytest -m ray
+
+fetch-ray: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/ray.txt
 
 # All tests with a table of the lines that they do not reach; watching lines slows the judge down.
 coverage: $(STAMP)
@@ -69,6 +83,10 @@ bench-steady: $(STAMP)
 # What the engine itself costs: its share of the time, idle judges, memory and disk over 5,000 candidates.
 bench-engine: $(STAMP)
 	$(BIN)/python benchmarks/bench_engine.py
+
+# What a cluster is worth on this machine: sixteen nodes that wait against one, two that judge against one.
+bench-fleet: fetch-ray
+	$(BIN)/python -m benchmarks.bench_fleet
 
 # What ways to search are worth with the simulated model, on kernels that the real judge has judged.
 bench-search: $(STAMP)

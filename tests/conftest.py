@@ -12,6 +12,7 @@ from _pytest.runner import runtestprotocol
 from kernelwright.judge import Judge, Limits
 from kernelwright.tasks import Task
 from tests.corpus import Specimen
+from tests.postgres import Server, binaries
 
 LIMITS = Limits(load_s=30, call_s=5, build_s=30, total_s=120)
 
@@ -20,6 +21,26 @@ LIMITS = Limits(load_s=30, call_s=5, build_s=30, total_s=120)
 def judge() -> Iterator[Judge]:
     with Judge(limits=LIMITS) as judge:
         yield judge
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server; tests that ask for it bear the mark `postgres`."""
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed: make fetch-postgres")
+    programs = binaries()
+    if programs is None:
+        pytest.skip("no PostgreSQL server is installed here: neither in PATH nor under /usr/lib/postgresql")
+    server = Server(programs)
+    try:
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def database(server: Server) -> str:
+    """The address of a database of the test's own."""
+    return server.fresh()
 
 
 @pytest.fixture(scope="session")

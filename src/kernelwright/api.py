@@ -20,10 +20,10 @@ from typing import Any, Unpack
 from kernelwright import backends, engine
 from kernelwright.config import ConfigError, Configuration, Options, configured
 from kernelwright.engine import Found, Means
-from kernelwright.fleet import HERE, Fleet, open_fleet
+from kernelwright.fleet import Fleet, is_here, open_fleet
 from kernelwright.judge import Judge, fit
 from kernelwright.propose import Proposer, proposer
-from kernelwright.store import Store
+from kernelwright.store import Place, Store
 from kernelwright.tasks import Task, load_task
 
 STORE = "kernelwright-runs.db"
@@ -53,14 +53,14 @@ class Result:
         reason: Why it ended.
         source: The best kernel's text; None where none was accepted.
         speedup: What that kernel is worth; None where there is none.
-        store: The file that holds every request, reply and verdict.
+        store: The file, or the address without its password, that holds every request, reply and verdict.
     """
 
     run: str
     reason: str
     source: str | None
     speedup: Speedup | None
-    store: Path
+    store: Path | str
 
 
 def optimize(
@@ -81,6 +81,7 @@ def optimize(
         task: A file in KernelBench form, a task folder, a suite's problem, or a loaded task.
         model: Who writes, as `--model` says it; or anything with a method `propose`.
         fleet: Who judges, as `--fleet` says it; or an open fleet, which stays open.
+        store: A file, or `postgresql://USER@HOST/DATABASE`.
         config: A TOML file.
         settings: By dotted keys, such as `{"model.tries": 3}`.
         tell: Called with the name and the facts of whatever happens.
@@ -99,15 +100,16 @@ def optimize(
         **options,
     )
     described = _described(task, configuration, suite_dir)
-    with _opened(configuration, Path(store), model, fleet, _Ear(tell)) as means:
+    place = Place.at(store)
+    with _opened(configuration, place, model, fleet, _Ear(tell)) as means:
         found = engine.optimize(_fitted(described, configuration), configuration.plan(), means)
-    return _result(found, Path(store))
+    return _result(found, place)
 
 
-def _result(found: Found, store: Path) -> Result:
+def _result(found: Found, store: Place) -> Result:
     best = found.best
     speedup = Speedup(*(math.exp(value) for value in (best.log_speedup, best.low, best.high))) if best else None
-    return Result(found.run, found.reason, found.source, speedup, store)
+    return Result(found.run, found.reason, found.source, speedup, store.path or str(store))
 
 
 # *** the task ***
@@ -146,7 +148,7 @@ class _Ear:
 
 @contextmanager
 def _opened(
-    configuration: Configuration, store: Path, model: str | Proposer | None, fleet: str | Fleet | None, ear: _Ear
+    configuration: Configuration, store: Place, model: str | Proposer | None, fleet: str | Fleet | None, ear: _Ear
 ) -> Iterator[Means]:
     stop = threading.Event()
     writer = _writer(configuration, stop) if model is None or isinstance(model, str) else model
@@ -175,7 +177,7 @@ def _writer(configuration: Configuration, stop: threading.Event) -> Proposer:
 
 def _judges(configuration: Configuration) -> Any:
     address, backend = configuration.fleet.address, configuration.search.backend
-    available = backends.get(backend).available() if address == HERE else None
+    available = backends.get(backend).available() if is_here(address) else None
     if available is not None and not available.ok:
         raise ConfigError(f"backend {backend} does not work here: {available.detail}", available.fix)
     return closing(open_fleet(address))

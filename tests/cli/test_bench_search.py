@@ -12,7 +12,7 @@ from kernelwright.cli._bench_search import Ledger, Wish, plan_from
 from kernelwright.fleet import Here
 from kernelwright.propose import ProposerError
 from kernelwright.propose._mailbox import END
-from kernelwright.store import Records, State
+from kernelwright.store import Place, Records, State
 from kernelwright.tasks.suites import VARIABLE, select
 from tests.tasks.made_up_suites import ABSOLUTE, DOUBLE, kernelbench, solution
 
@@ -54,7 +54,9 @@ def test_what_cannot_be_meant_is_said(cannot_judge, arguments, names, fix):
 
 
 def wish(tmp_path: Path, model: str = "mailbox/m", **said) -> Wish:
-    return Wish(model=model, base_url=None, plan=plan_from(said, {}), store=tmp_path / "runs.db", fit=False, mode=None)
+    return Wish(
+        model=model, base_url=None, plan=plan_from(said, {}), store=Place.at(tmp_path / "runs.db"), fit=False, mode=None
+    )
 
 
 def test_a_ledger_remembers_runs_by_problem_and_by_how_they_are_searched(tmp_path):

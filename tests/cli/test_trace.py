@@ -190,10 +190,10 @@ def test_shapes_that_were_never_proven_are_refused(traced, program, cannot_judge
     [
         (None, ["there is no script"]),
         ("def (", ["no Python program"]),
-        ("import sys\nsys.exit(3)\n", ["failed", "exit code 3"]),
+        pytest.param("import sys\nsys.exit(3)\n", ["failed", "exit code 3"], marks=pytest.mark.slow),
         ("import torch\n\nraise ValueError('no data')\n", ["ValueError: no data (line 3)"]),
-        ("import os\nos._exit(0)\n", ["ended early"]),
-        ("print('hello')\n", ["never calls torch"]),
+        pytest.param("import os\nos._exit(0)\n", ["ended early"], marks=pytest.mark.slow),
+        pytest.param("print('hello')\n", ["never calls torch"], marks=pytest.mark.slow),
         pytest.param("import torch\ntorch.ones(3) + 1\n", ["but no module"], marks=pytest.mark.slow),
     ],
 )
@@ -204,6 +204,7 @@ def test_programs_that_cannot_be_traced(text, names, cannot_judge, one_judge, tm
     cannot_judge("trace", script, names=names, fix="")
 
 
+@pytest.mark.slow
 def test_a_program_with_nothing_to_gain(invoke, one_judge, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import time, torch\ntorch.nn.ReLU()(torch.ones(4))\ntime.sleep(0.5)\n")

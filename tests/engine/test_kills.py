@@ -75,13 +75,14 @@ def answered(folder: Path) -> Iterator[Answerer]:
         model.stop()
 
 
-def begun(process: subprocess.Popen[str], store: Path) -> str:
+def begun(process: subprocess.Popen[str], store: Path | str) -> str:
     """The run's name, as soon as the process has the store and the run is in it."""
     while process.poll() is None:
         with suppress(StoreError), Records(store) as records:
-            owner, runs = records.writer(), list(records.runs())
-            if owner and owner.pid == process.pid and runs:
-                return runs[0].id
+            for run in records.runs():
+                owner = records.writer(run.id)
+                if owner and owner.pid == process.pid:
+                    return run.id
         time.sleep(LOOK_SECONDS)
     raise AssertionError(process.communicate()[0])
 
@@ -105,8 +106,8 @@ def killed_and_resumed(start: Start, store: Path, where: list[object], ordeal: O
     return name
 
 
-def check_nothing_is_lost(path: Path, run: str, model: Answerer, ordeal: Ordeal) -> None:
-    with Records(path) as records:
+def check_nothing_is_lost(place: Path | str, run: str, model: Answerer, ordeal: Ordeal) -> None:
+    with Records(place) as records:
         assert records.run(run).state is State.FINISHED
         kept = Counter(reply.request for reply in records.replies(run))
         assert set(model.given.values()) == {1}
@@ -117,8 +118,8 @@ def check_nothing_is_lost(path: Path, run: str, model: Answerer, ordeal: Ordeal)
         assert [event.kind for event in records.events(run)].count(FINAL) == 1
 
 
-def check_it_is_like_an_unbroken_one(path: Path, run: str) -> None:
-    with Records(path) as records, Store(path.with_name("unbroken.db")) as store:
+def check_it_is_like_an_unbroken_one(place: Path | str, run: str, unbroken: Path) -> None:
+    with Records(place) as records, Store(unbroken) as store:
         one = records.run(run)
         wire = records.task(one.task)
         assert wire is not None
@@ -146,7 +147,7 @@ def test_thirty_kills_lose_nothing_and_change_nothing(tmp_path: Path, start: Sta
     assert set(judged.values()) == {1}, "somebody was judged twice"
     with Records(store) as records:  # or there was hardly anything that a kill could have spoilt
         assert {"contest", "profile", "unusable"} <= {event.kind for event in records.events(run)}
-    check_it_is_like_an_unbroken_one(store, run)
+    check_it_is_like_an_unbroken_one(store, run, tmp_path / "unbroken.db")
 
 
 @pytest.mark.slow
@@ -156,4 +157,4 @@ def test_kills_of_a_search_that_judges_here_change_nothing(tmp_path: Path, start
     with answered(tmp_path / "mail") as model:
         run = killed_and_resumed(start, store, where, HERE)
     check_nothing_is_lost(store, run, model, HERE)
-    check_it_is_like_an_unbroken_one(store, run)
+    check_it_is_like_an_unbroken_one(store, run, tmp_path / "unbroken.db")

@@ -102,7 +102,7 @@ class Courts:
         return [self._result(job, Kind.JUDGED, verdict=told)]
 
     def _result(self, job: Job, kind: Kind, **what: object) -> Result:
-        return Result(kind=kind, job=job.name, candidate=job.candidate, where="court", judge="1", **what)  # type: ignore[arg-type]
+        return Result.of(job, kind, where="court", judge="1", **what)
 
     def close(self) -> None: ...
 

@@ -361,6 +361,7 @@ def test_triton_is_imported_once_for_all_workers_where_it_will_be_used(
     monkeypatch.setattr(judge.template, "have", had.append)
     workshop = Workshop(judge.template, Place(kind, None), judge.limits, referee_cage(on_gpu=False))
     workshop.expect(backend)
+    workshop.open_ahead(0, watched=0)
     assert had == ready
 
 

@@ -19,13 +19,13 @@ from kernelwright.prompts import (
 from kernelwright.propose import parse
 from tests.prompts.parts import BAD, GOOD, KERNEL, SOURCE, TASK, draft, improve, repair
 
-every_backend = pytest.mark.parametrize("backend", ["cpp", "cuda", "sycl", "triton"])
+every_backend = pytest.mark.parametrize("backend", ["cpp", "cuda", "python", "sycl", "triton"])
 every_kind = pytest.mark.parametrize("make", [draft, improve, repair])
 WHOLE = 100_000
 
 
-def test_there_are_prompts_for_four_languages():
-    assert backends() == ("cpp", "cuda", "sycl", "triton")
+def test_there_are_prompts_for_five_languages():
+    assert backends() == ("cpp", "cuda", "python", "sycl", "triton")
 
 
 @every_kind
@@ -196,7 +196,7 @@ def test_a_target_outside_the_grid_is_refused():
 
 
 def test_an_unknown_backend_is_named_with_those_there_are():
-    with pytest.raises(PromptError, match=r"'fortran'.*\n.*cpp, cuda, sycl, triton"):
+    with pytest.raises(PromptError, match=r"'fortran'.*\n.*cpp, cuda, python, sycl, triton"):
         seed("fortran")
 
 

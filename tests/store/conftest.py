@@ -1,4 +1,4 @@
-"""A store with a run in it, and records that differ in a number only."""
+"""A store with a run in it, on both databases, and records that differ in a number only."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kernelwright.store import Answered, Asked, Birth, Candidate, Judged, Run, Store
+from kernelwright.store import Answered, Asked, Birth, Candidate, Judged, Place, Run, Store
 
 
 @pytest.fixture
@@ -15,9 +15,18 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
 
 
+BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+
+
+@pytest.fixture(params=BOTH)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Where there is no store yet."""
+    return Place.at(tmp_path / "runs.db" if request.param == "sqlite" else request.getfixturevalue("database"))
+
+
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with Store(path) as store:
+def store(place: Place) -> Iterator[Store]:
+    with Store(place) as store:
         yield store
 
 

@@ -3,12 +3,11 @@
 import multiprocessing
 import os
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kernelwright.store import Event, Move, Outcome, Store
+from kernelwright.store import Event, Move, Outcome, Place, Store
 from tests.store.conftest import answered, asked, begin, birth, candidate, judged
 
 KILLS = 60
@@ -20,13 +19,13 @@ def _long(number: int) -> str:
     return f"source {number} " + "x" * (number * 7919 % 30_000)
 
 
-def _write(path: Path, first: int, acknowledged: Any) -> None:
+def _write(place: Place, first: int, acknowledged: Any) -> None:
     """Writes rows for ever, and says of each when the store has taken it."""
 
     def say(*words: object) -> None:
         os.write(acknowledged.fileno(), (" ".join(map(str, words)) + "\n").encode())
 
-    with Store(path) as store:
+    with Store(place) as store:
         say("opened")
         run = store.resume_run(next(store.runs()).id).id if first else begin(store).id
         for number in range(first, first + 10_000):
@@ -45,10 +44,10 @@ def _write(path: Path, first: int, acknowledged: Any) -> None:
             say("together", number)
 
 
-def _until_killed(path: Path, first: int, chance: random.Random) -> list[str]:
+def _until_killed(place: Place, first: int, chance: random.Random) -> list[str]:
     """What a child had acknowledged when it was killed: while opening, in a transaction, or in between."""
     reads, writes = forked.Pipe(duplex=False)
-    process = forked.Process(target=_write, args=(path, first, writes))
+    process = forked.Process(target=_write, args=(place, first, writes))
     process.start()
     writes.close()
     with os.fdopen(os.dup(reads.fileno()), "rb", buffering=0) as lines:
@@ -63,23 +62,21 @@ def _until_killed(path: Path, first: int, chance: random.Random) -> list[str]:
 
 
 @pytest.mark.slow
-def test_sixty_kills_lose_nothing(path: Path) -> None:
+def test_sixty_kills_lose_nothing(place: Place) -> None:
     chance = random.Random()
     acknowledged: list[str] = []
     for _ in range(KILLS):
         known = [int(line.split()[1]) for line in acknowledged if " " in line]
-        acknowledged += _until_killed(path, _unused(path, known), chance)
-    with Store(path) as store:
+        acknowledged += _until_killed(place, _unused(place, known), chance)
+    with Store(place) as store:
         (run,) = store.runs()
         _check(store, run.id, [line.split() for line in acknowledged if " " in line])
     assert len(acknowledged) > 5 * KILLS
 
 
-def _unused(path: Path, known: list[int]) -> int:
+def _unused(place: Place, known: list[int]) -> int:
     """The next number; zero until there is a run. An unacknowledged row may be there: its number is left out."""
-    if not path.exists():
-        return 0
-    with Store(path) as store:
+    with Store(place) as store:
         return max(known, default=0) + 2 if list(store.runs()) else 0
 
 

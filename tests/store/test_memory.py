@@ -1,13 +1,12 @@
 """A long run needs no more memory than a short one."""
 
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Table, insert
 
-from kernelwright.store import Store
+from kernelwright.store import Place, Store
 from kernelwright.store import _tables as tables
 from kernelwright.store._read import PAGE
 from tests.store.conftest import answered, asked, begin, birth, candidate, judged
@@ -28,7 +27,7 @@ def _fill(store: Store, run: str, numbers: range) -> None:
     }
     with store._writing() as connection:
         for table, values in rows.items():
-            connection.execute(insert(table), [{**row, "seq": None} if "seq" in row else row for row in values])
+            connection.execute(insert(table), [{name: row[name] for name in row if name != "seq"} for row in values])
 
 
 def _read_everything(store: Store, run: str) -> int:
@@ -46,8 +45,8 @@ def _read_everything(store: Store, run: str) -> int:
 
 
 @pytest.mark.slow
-def test_reading_five_thousand_candidates_takes_the_memory_of_two_hundred(path: Path) -> None:
-    with Store(path) as store:
+def test_reading_five_thousand_candidates_takes_the_memory_of_two_hundred(place: Place) -> None:
+    with Store(place) as store:
         run = begin(store).id
         _fill(store, run, range(200))
         _read_everything(store, run)  # what is loaded once and kept

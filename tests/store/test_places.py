@@ -8,9 +8,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
 
-from kernelwright.store import Event, Records, Store, StoreError, _schema
+from kernelwright.store import Event, Records, Store, StoreError
 from tests.store.conftest import begin
 
 
@@ -51,52 +50,6 @@ def test_names_with_odd_letters_are_names(tmp_path: Path) -> None:
     with Records(path) as records:
         assert len(list(records.runs())) == 1
     assert path.is_file()
-
-
-def test_a_newer_store_is_refused_and_left_as_it_is(path: Path) -> None:
-    Store(path).close()
-    with sqlite3.connect(path) as file:
-        file.execute("update about set value = '99' where name = 'form'")
-    for kind in (Store, Records):
-        with pytest.raises(StoreError, match=r"newer version \(form 99"):
-            kind(path)
-    with sqlite3.connect(path) as file:
-        assert file.execute("select value from about where name = 'form'").fetchone() == ("99",)
-
-
-def _add_a_column(connection: Connection) -> None:
-    connection.execute(text("alter table runs add column mood varchar"))
-
-
-def test_an_older_store_is_brought_up_to_date_with_its_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Store(path) as store:
-        run = begin(store)
-    steps = (*_schema.STEPS, _add_a_column)
-    monkeypatch.setattr(_schema, "STEPS", steps)
-    with pytest.raises(StoreError, match="older version"):
-        Records(path)
-    with Store(path) as store:
-        assert store.run(run.id) == run
-    with sqlite3.connect(path) as file:
-        assert file.execute("select mood from runs").fetchall() == [(None,)]
-        assert file.execute("select value from about where name = 'form'").fetchone() == (str(len(steps)),)
-    Store(path).close()  # a second time there is nothing to do
-
-
-def test_a_step_that_fails_leaves_the_older_store(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(connection: Connection) -> None:
-        _add_a_column(connection)
-        raise RuntimeError("half way")
-
-    Store(path).close()
-    with monkeypatch.context() as patch:
-        patch.setattr(_schema, "STEPS", (*_schema.STEPS, fail))
-        with pytest.raises(RuntimeError, match="half way"):
-            Store(path)
-    with Store(path) as store:
-        begin(store)
-    with sqlite3.connect(path) as file:
-        assert "mood" not in file.execute("select sql from sqlite_master where name = 'runs'").fetchone()[0]
 
 
 def test_a_store_from_which_a_piece_was_cut_is_called_damaged(path: Path) -> None:
@@ -182,7 +135,7 @@ def test_a_read_only_disk_is_refused_for_writing_and_can_be_read(tmp_path: Path)
                 print(error.what, "|", error.fix)
         with Records(DISK / "runs.db") as records:
             assert list(records.runs()) == [run]
-            assert records.writer() is None
+            assert records.writer(run.id) is None
     """
     for line in _on_a_disk(tmp_path, "2m", program).splitlines():
         assert "Read-only file system" in line

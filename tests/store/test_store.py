@@ -1,11 +1,10 @@
 """What is kept comes back as it was, once, in order; and what a resumed run still has to do is known."""
 
 import threading
-from pathlib import Path
 
 import pytest
 
-from kernelwright.store import Event, Genome, Move, Outcome, Records, Run, State, Store, StoreError
+from kernelwright.store import Event, Genome, Move, Outcome, Place, Records, Run, State, Store, StoreError
 from tests.store.conftest import answered, asked, begin, birth, candidate, judged
 
 
@@ -40,14 +39,14 @@ def test_how_a_run_ended_stays_until_it_is_resumed(store: Store, run: Run) -> No
     assert store.run(run.id).reason == ""
 
 
-def test_a_request_without_a_reply_is_known_on_resume(path: Path) -> None:
-    with Store(path) as store:
+def test_a_request_without_a_reply_is_known_on_resume(place: Place) -> None:
+    with Store(place) as store:
         run = begin(store).id
         for number in range(4):
             assert store.note_request(asked(run, number))
         store.keep_reply(answered(run, 1))
         store.drop_request(run, "q2", "the endpoint is gone")
-    with Store(path) as store:
+    with Store(place) as store:
         assert [request.id for request in store.unanswered(run)] == ["q0", "q3"]
         assert not store.note_request(asked(run, 0))
         assert len(list(store.requests(run))) == 4
@@ -161,10 +160,10 @@ def test_what_was_spent_is_counted_from_the_rows(store: Store, run: Run) -> None
     assert spent.wall_seconds > 0
 
 
-def test_nights_between_two_sittings_are_not_spent(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nights_between_two_sittings_are_not_spent(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = 1000.0
     monkeypatch.setattr("time.time", lambda: clock)
-    with Store(path) as store:
+    with Store(place) as store:
         run = begin(store).id
         clock += 10
         store.note_event(Event(run=run, kind="k"))
@@ -181,15 +180,15 @@ def test_nothing_spent_is_zero(store: Store, run: Run) -> None:
     assert (spent.dollars, spent.judge_seconds, spent.evaluations, spent.tokens_in) == (0.0, 0.0, 0, 0)
 
 
-def test_genomes_and_what_they_are_worth_outlive_their_run(path: Path) -> None:
-    with Store(path) as store:
+def test_genomes_and_what_they_are_worth_outlive_their_run(place: Place) -> None:
+    with Store(place) as store:
         run = begin(store).id
         assert store.keep_genome(Genome(hash="a", backend="cpp", regions={"philosophy": "x"}, run=run))
         assert store.keep_genome(Genome(hash="a", backend="cuda", regions={"philosophy": "x"}, run=run))
         assert not store.keep_genome(Genome(hash="a", backend="cpp", regions={"philosophy": "x"}, parent="b"))
         for gain in (1.0, 3.0, None):
             store.keep_outcome(Outcome(run=run, genome="a", backend="cpp", candidate="c", gain=gain))
-    with Store(path) as store:
+    with Store(place) as store:
         store.keep_outcome(Outcome(run=begin(store).id, genome="a", backend="cpp", candidate="c", gain=2.0))
         (worth,) = store.worth("cpp")
         assert (worth.uses, worth.accepted, worth.mean, worth.variance) == (4, 3, 2.0, 1.0)
@@ -219,7 +218,7 @@ def test_together_is_all_or_nothing(store: Store, run: Run) -> None:
 
 def test_reading_goes_on_while_somebody_writes_and_sees_only_what_is_kept(store: Store, run: Run) -> None:
     store.note_event(Event(run=run.id, kind="before"))
-    with Records(store.path) as records, store.together():
+    with Records(store.place) as records, store.together():
         store.note_event(Event(run=run.id, kind="during"))
         assert [event.kind for event in records.events(run.id)] == ["before"]
     assert [event.kind for event in store.events(run.id)] == ["before", "during"]
@@ -227,7 +226,7 @@ def test_reading_goes_on_while_somebody_writes_and_sees_only_what_is_kept(store:
 
 def test_writing_goes_on_while_somebody_is_in_the_middle_of_reading(store: Store, run: Run) -> None:
     store.note_event(Event(run=run.id, kind="1"))
-    with Records(store.path) as records:
+    with Records(store.place) as records:
         reading = records.events(run.id)
         next(reading)
         store.note_event(Event(run=run.id, kind="2"))

@@ -17,12 +17,14 @@ from kernelwright.cli import (
     _eval,
     _init,
     _optimize,
+    _port,
     _profile,
     _prompts,
     _replay,
     _report,
     _resume,
     _runs,
+    _store,
     _suites,
     _suites_audit,
     _suites_quality,
@@ -30,6 +32,7 @@ from kernelwright.cli import (
     _tune,
     _verify,
     _worker,
+    _worker_ray,
 )
 from kernelwright.cli._failure import guarded
 
@@ -48,6 +51,7 @@ app.command("tune", help=_tune.HELP)(guarded(_tune.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))
 app.command("resume", help=_resume.HELP)(guarded(_resume.run))
+app.command("port", help=_port.HELP)(guarded(_port.run))
 app.command("replay", help=_replay.HELP)(guarded(_replay.run))
 app.command("runs", help=_runs.HELP)(guarded(_runs.run))
 app.command("show", help=_runs.SHOW_HELP)(guarded(_runs.show))
@@ -71,8 +75,17 @@ prompts.command("show", help=_prompts.SHOW_HELP)(guarded(_prompts.show))
 prompts.command("diff", help=_prompts.DIFF_HELP)(guarded(_prompts.diff))
 app.add_typer(prompts, name="prompts", help=_prompts.HELP, no_args_is_help=True)
 
+store = typer.Typer(pretty_exceptions_enable=False)
+store.command("info", help=_store.INFO_HELP)(guarded(_store.info))
+store.command("export", help=_store.EXPORT_HELP)(guarded(_store.export))
+store.command("import", help=_store.IMPORT_HELP)(guarded(_store.take_in))
+store.command("migrate", help=_store.MIGRATE_HELP)(guarded(_store.migrate))
+app.add_typer(store, name="store", help=_store.HELP, no_args_is_help=True)
+
 worker = typer.Typer(pretty_exceptions_enable=False)
 worker.command("spool", help=_worker.SPOOL_HELP)(guarded(_worker.run))
+worker.command("head", help=_worker_ray.HEAD_HELP)(guarded(_worker_ray.head))
+worker.command("join", help=_worker_ray.JOIN_HELP)(guarded(_worker_ray.join))
 app.add_typer(worker, name="worker", help=_worker.HELP, no_args_is_help=True)
 
 

@@ -27,12 +27,13 @@ from kernelwright.cli._eval import (
 from kernelwright.cli._failure import CANNOT_JUDGE, UsageError, write_text
 from kernelwright.cli._journal import Journal, Record, key
 from kernelwright.cli._progress import progress
-from kernelwright.cli._search import STORE, BaseUrlOption
+from kernelwright.cli._search import STORE, WHERE, BaseUrlOption, as_place, usual_store
 from kernelwright.cli._selection import check_mode, selected
 from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.engine import MECHANISMS, METHODS
 from kernelwright.judge import InfraError, Judge, OutOfReach, Prebuild, Status, Verdict, fit, source_hash
 from kernelwright.report import Bench, Fate, Result, attempts, summary_rows, to_csv, to_json, to_markdown
+from kernelwright.store import Place
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tasks.suites import Problem, Quality, Solution, Suite, find_solutions
 
@@ -45,6 +46,13 @@ _ARGUMENTS = re.compile(r"(__init__|forward)\(\) (takes|missing|got)|do not have
 
 SuiteArgument = Annotated[
     list[str], typer.Argument(help="What to judge: kernelbench, kernelbench:1, kernelbench:1/19.")
+]
+
+BenchStoreOption = Annotated[
+    Place | None,
+    typer.Option(
+        "--store", metavar="PLACE", parser=as_place, help=f"Where runs are kept: {WHERE}; {STORE} if not said."
+    ),
 ]
 
 
@@ -84,7 +92,7 @@ def run(
     in_flight: Annotated[int | None, typer.Option(help="How many requests may be under way at once.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of every choice.")] = None,
     base_url: BaseUrlOption = None,
-    store: Annotated[Path | None, typer.Option("--store", help=f"Where runs are kept; {STORE} if not said.")] = None,
+    store: BenchStoreOption = None,
 ) -> None:
     options: dict[str, Any] = {
         "model": model,
@@ -156,7 +164,7 @@ def _wish(said: Mapping[str, Any], limit: list[str], *, search: bool, fitted: bo
         model=said["model"],
         base_url=said.get("base_url"),
         plan=plan_from(said, changed_limits(limit)),
-        store=said.get("store", STORE),
+        store=said.get("store") or usual_store(),
         fit=fitted,
         mode=mode,
     )

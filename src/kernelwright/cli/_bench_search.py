@@ -30,7 +30,7 @@ from kernelwright.engine import Means, Plan, RunError, optimize, resume
 from kernelwright.fleet import open_fleet
 from kernelwright.judge import Judge, fit
 from kernelwright.propose import proposer
-from kernelwright.store import Records, Store
+from kernelwright.store import Place, Records, Store
 from kernelwright.tasks import Task
 from kernelwright.tasks.suites import Problem
 
@@ -53,7 +53,7 @@ class Wish:
     model: str
     base_url: str | None
     plan: Plan
-    store: Path
+    store: Place
     fit: bool
     mode: str | None
 
@@ -61,7 +61,7 @@ class Wish:
     def identity(self) -> Record:
         """What makes two searches of a problem the same one."""
         plan = json.loads(json.dumps(self.plan.to_json()))
-        where = str(self.store.resolve())
+        where = self.store.identity
         return {"model": self.model, "plan": plan, "store": where, "fit": self.fit, "mode": self.mode}
 
     def in_words(self) -> str:

@@ -14,6 +14,7 @@ from rich.markup import escape
 from kernelwright.archive import Entry
 from kernelwright.cli._failure import UsageError, write_text
 from kernelwright.cli._moments import speedups
+from kernelwright.cli._patch import patch
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._runs import in_words, reported
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
@@ -42,6 +43,9 @@ def run(
     certificate_file: Annotated[
         Path | None, typer.Option("--certificate", help="Write its certificate, which `verify` can check.")
     ] = None,
+    as_patch: Annotated[
+        bool, typer.Option("--patch", help="As a patch of the project, for `git am`, with the certificate's claims.")
+    ] = False,
     store: StoreOption = STORE,
 ) -> None:
     with sentences(), Records(store) as records:
@@ -51,10 +55,11 @@ def run(
         console.print(f"# {escape(line)}", soft_wrap=True)
     if certificate_file is not None:
         write_text(certificate_file, _certificate(found))
+    text = _patch(found) if as_patch else found.source
     if out is None:
-        typer.echo(found.source)
+        typer.echo(text)
     else:
-        write_text(out, found.source)
+        write_text(out, text)
 
 
 def best_of(records: Records, run: Run) -> Best:
@@ -79,7 +84,7 @@ def _claims(found: Best) -> list[str]:
     """What the certificate claims, for comments: the source may be piped on without them."""
     final, name = found.final, found.entry.candidate[:LETTERS]
     if final is None:
-        return [f"{name}: {in_words(found.entry)} over eager, in the search", UNMEASURED]
+        return [f"{name}: {in_words(found.entry)} over {_over(found)}, in the search", UNMEASURED]
     when = time.strftime("%F %T", time.gmtime(final.noted))
     return [
         f"{name}: {speedups(final.verdict)}",
@@ -88,6 +93,22 @@ def _claims(found: Best) -> list[str]:
         f"on {final.device}",
         "--certificate FILE writes the whole of it: task, kernel, seeds, samples; kernelwright verify FILE checks it",
     ]
+
+
+def _patch(found: Best) -> str:
+    if found.task.project is None:
+        raise UsageError(
+            f"run {found.run.id} is no search in a project, so there is nothing to patch", "leave --patch out"
+        )
+    if found.final is None:
+        raise UsageError(
+            f"run {found.run.id} has no certificate: {UNMEASURED}", f"go on: kernelwright resume {found.run.id}"
+        )
+    return patch(found.task, found.task.project, found.source, found.final)
+
+
+def _over(found: Best) -> str:
+    return "eager" if found.task.project is None else "the original"
 
 
 def _certificate(found: Best) -> str:

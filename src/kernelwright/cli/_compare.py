@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kernelwright.cli._failure import UsageError
-from kernelwright.cli._search import STORE, sentences
+from kernelwright.cli._search import WHERE, as_place, sentences, usual_store
 from kernelwright.report import (
     BUDGETS,
     COMPARABLE,
@@ -29,16 +28,21 @@ from kernelwright.report import (
     gap_rows,
     place_gap_rows,
 )
-from kernelwright.store import Records, Run, StoreError
+from kernelwright.store import Place, Records, Run, StoreError
 
 HELP = "Compare searches at equal budget: curves, areas, and how sure the difference is."
 # More tasks than this are not shown one by one.
 MOST_SHOWN = 6
 
+StoresOption = Annotated[
+    list[Place] | None,
+    typer.Option("--store", metavar="PLACE", parser=as_place, help=f"Where runs are kept: {WHERE}; may be repeated."),
+]
+
 
 def run(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Names of runs, or how they begin; `all`.")],
-    stores: Annotated[list[Path] | None, typer.Option("--store", help="Where runs are kept; may be repeated.")] = None,
+    stores: StoresOption = None,
     by: Annotated[str, typer.Option(help=f"What is compared, comma-separated: {', '.join(COMPARABLE)}.")] = (
         "method,without"
     ),
@@ -49,7 +53,7 @@ def run(
     if budget not in BUDGETS:
         raise UsageError(f"there is no budget {budget!r}", f"give one of {', '.join(BUDGETS)}")
     with sentences():
-        courses = _courses(runs, stores or [STORE], budget)
+        courses = _courses(runs, stores or [usual_store()], budget)
     if not courses:
         raise UsageError("these stores hold no run", "begin one with `kernelwright optimize`")
     found = compare(courses, compared, whole=budget == EVALUATIONS)
@@ -67,7 +71,7 @@ def _names(by: str) -> tuple[str, ...]:
     return names
 
 
-def _courses(names: list[str], stores: list[Path], budget: str) -> list[Course]:
+def _courses(names: list[str], stores: list[Place], budget: str) -> list[Course]:
     with ExitStack() as open_stores:
         records = [open_stores.enter_context(Records(store)) for store in stores]
         try:
@@ -80,7 +84,7 @@ def _chosen(names: list[str], stores: list[Records]) -> list[tuple[Records, Run]
     """The runs of these names, each once; `all` stands for every run of every store."""
     if names == ["all"]:
         return [(records, one) for records in stores for one in records.runs()]
-    found = {(place.path, one.id): (place, one) for place, one in (_find(name, stores) for name in names)}
+    found = {(place.place, one.id): (place, one) for place, one in (_find(name, stores) for name in names)}
     return list(found.values())
 
 

@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import typer
 
@@ -16,11 +15,11 @@ from kernelwright.cli._voices import KEPT, Voice
 from kernelwright.engine import RunError
 from kernelwright.fleet import FleetError
 from kernelwright.propose import ProposerError
-from kernelwright.store import StoreError
+from kernelwright.store import Place, StoreError
 
 
 @contextmanager
-def resumable(voice: Voice, *, model: str, base_url: str | None, fleet: str, store: Path) -> Iterator[None]:
+def resumable(voice: Voice, *, model: str, base_url: str | None, fleet: str, store: Place) -> Iterator[None]:
     """Says how to go on, where a run had begun."""
     try:
         with _told_to_end():
@@ -57,7 +56,7 @@ def _told_to_end() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def resume_command(run: str, *, model: str, base_url: str | None, fleet: str, store: Path) -> str:
+def resume_command(run: str, *, model: str, base_url: str | None, fleet: str, store: Place) -> str:
     """To be pasted into a shell as it stands."""
     address = ["--base-url", base_url] if base_url else []
     words = ["kernelwright", "resume", run, "--model", model, *address, "--fleet", fleet, "--store", str(store)]

@@ -29,7 +29,7 @@ def plain(text: object) -> str:
 
 
 def speed(kernel: Event) -> str:
-    return f"{kernel['speedup']:.2f}x eager [{kernel['low']:.2f}, {kernel['high']:.2f}]"
+    return f"{kernel['speedup']:.2f}x {kernel.get('over', 'eager')} [{kernel['low']:.2f}, {kernel['high']:.2f}]"
 
 
 def speedups(verdict: Event) -> str:

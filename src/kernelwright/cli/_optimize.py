@@ -25,8 +25,9 @@ from kernelwright.cli._suites import SuiteDirOption
 from kernelwright.cli._voices import Voice, open_voice
 from kernelwright.config import BASELINE, Configuration, configured, to_toml
 from kernelwright.engine import MECHANISMS, METHODS, optimize
-from kernelwright.fleet import HERE
+from kernelwright.fleet import is_here
 from kernelwright.judge import BASELINES, Judge
+from kernelwright.store import Place
 from kernelwright.tasks import Task, load_task
 
 HELP = "Search for a faster kernel. Exit 0 found, 1 nothing was accepted, 2 could not search."
@@ -78,6 +79,10 @@ def run(
     limit: LimitOption = None,
     base_url: BaseUrlOption = None,
     fleet: FleetOption = None,
+    devices: Annotated[
+        str | None,
+        typer.Option(help="Devices by name, comma-separated: search on the first, judge what is right on all."),
+    ] = None,
     store: StoreOption = STORE,
     suite_dir: SuiteDirOption = None,
     as_json: JsonOption = False,
@@ -105,6 +110,7 @@ def run(
             baselines=_names(baseline),
             limits=changed_limits(limit or []),
             fleet=fleet,
+            devices=_names(devices),
             constants=constants,
             fit=fit_machine or None,
         )
@@ -118,10 +124,10 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _search(task: str, configuration: Configuration, store: Path, suite_dir: Path | None, voice: Voice) -> None:
+def _search(task: str, configuration: Configuration, store: Place, suite_dir: Path | None, voice: Voice) -> None:
     described = load_task(task, constants=configuration.task.constants, suite_dir=suite_dir)
     asked, seed, fleet = configuration.model, configuration.search.seed, configuration.fleet.address
-    if fleet == HERE:
+    if is_here(fleet):
         check_backend(configuration.search.backend)
     with sentences(), means(asked.who(), asked.base_url, fleet, store, voice, seed, asked) as made:
         described = _fitted(described, configuration, voice.console)

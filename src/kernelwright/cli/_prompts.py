@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,7 +17,7 @@ from kernelwright.cli._failure import UsageError
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
 from kernelwright.engine import check_name, family
 from kernelwright.prompts import REGIONS, Family, Genome, Worth, backends
-from kernelwright.store import Records
+from kernelwright.store import Place, Records
 
 HELP = "The advice that evolves with the kernels."
 LIST_HELP = "List all advice, as family trees, and what each has gained."
@@ -62,7 +61,7 @@ def diff(name: HashArgument, other: OtherArgument = None, store: StoreOption = S
 # *** families ***
 
 
-def _families(store: Path, backend: str | None = None) -> list[Family]:
+def _families(store: Place, backend: str | None = None) -> list[Family]:
     """Those of a store, by language; each has at least the seed."""
     if backend is not None:
         check_name("backend", backend, backends())

@@ -64,6 +64,9 @@ def _render_times(console: Console, verdict: Verdict) -> None:
 
 
 def _render_checks(console: Console, verdict: Verdict) -> None:
+    if "project" in verdict.evidence:
+        _render_project(console, verdict)
+        return
     check = verdict.evidence["check"]
     console.print(
         f"  {check['calls']} checked calls on {len(check['trials'])} trials, "
@@ -73,6 +76,17 @@ def _render_checks(console: Console, verdict: Verdict) -> None:
         console.print(f"  {verdict.coverage:.0%} of the work in its own code; {_sizes(verdict)}")
     elif any("launches" in seen for seen in verdict.evidence.get("work", {}).values()):
         console.print(f"  {_launched(verdict)}; {_sizes(verdict)}")
+
+
+def _render_project(console: Console, verdict: Verdict) -> None:
+    told = verdict.evidence["project"]
+    console.print(f"  tests as on the original ({', '.join(told['tests'])}), files outside the regions untouched")
+    for case, seen in verdict.evidence.get("witness", {}).items():
+        used = "the benchmark's numbers" if seen["borne_out"] else "the clock alone"
+        console.print(
+            f"  {escape(case)}: the benchmark says {seen['claimed_speedup']:.2f}x, the judge's clock of whole runs "
+            f"{seen['wall_speedup']:.2f}x; used: {used}"
+        )
 
 
 def _launched(verdict: Verdict) -> str:

@@ -14,19 +14,23 @@ from rich.console import Console
 
 from kernelwright.cli._failure import UsageError
 from kernelwright.cli._resume import RunArgument
-from kernelwright.cli._search import STORE, JsonOption, StoreOption, conclude, sentences
+from kernelwright.cli._search import STORE, JsonOption, StoreOption, as_place, conclude, sentences
 from kernelwright.cli._voices import open_voice
 from kernelwright.engine import Found, Means, Recorded, archive_of, recorded_replies, replay
 from kernelwright.fleet import Fleet, open_fleet
-from kernelwright.store import Records, Store
+from kernelwright.store import Place, Records, Store
 
 HELP = "Play a recorded search again: same replies, same verdicts, no model. Exit 0 if it comes to the same end."
+
+OutOption = Annotated[
+    Place | None, typer.Option("--out", metavar="PLACE", parser=as_place, help="Keep what is played in this store.")
+]
 
 
 def run(
     name: RunArgument,
     judge: Annotated[bool, typer.Option("--judge", help="Judge every kernel again, on this machine.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="Keep what is played in this store.")] = None,
+    out: OutOption = None,
     store: StoreOption = STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -47,15 +51,15 @@ def _fleet(records: Records, recorded: str, judge: bool) -> Fleet:
 
 
 @contextmanager
-def _kept(out: Path | None, store: Path) -> Iterator[Path]:
+def _kept(out: Place | None, store: Place) -> Iterator[Place]:
     """Where the copy is written: a file that stays if one is named."""
     if out is not None:
-        if out.resolve() == store.resolve():
-            raise UsageError(f"{out} holds the recorded run", "name another file with --out")
+        if out.identity == store.identity:
+            raise UsageError(f"{out} holds the recorded run", "name another place with --out")
         yield out
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder) / "replay.db"
+        yield Place.at(Path(folder) / "replay.db")
 
 
 def _say(console: Console, found: Found, *, same: bool, judged: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,11 +22,11 @@ from kernelwright.cli._search import (
 from kernelwright.cli._voices import open_voice
 from kernelwright.config import Configuration, configured, stored
 from kernelwright.engine import resume
-from kernelwright.store import Records, Store
+from kernelwright.store import Place, Records
 
 HELP = "Go on with a search that was interrupted, with the same model or another. Exit codes as for optimize."
 # What may be another in each sitting; the rest was settled when the run began.
-OPEN = ("model", "fleet")
+OPEN, SETTLED = ("model", "fleet"), "fleet.devices"
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, or how it begins.")]
 PairsOption = Annotated[
@@ -55,16 +54,16 @@ def run(
     conclude(voice, found, store)
 
 
-def _before(name: str, store: Path) -> Configuration:
-    """Opened as one who writes, which brings an older store up to date; where there is none, none is made."""
-    with Store(store) if store.is_file() else Records(store) as records:
+def _before(name: str, store: Place) -> Configuration:
+    """Opened as one who reads: where there is no store, none is made."""
+    with Records(store) as records:
         return stored(records.run(name).settings)
 
 
 def _open_settings(pairs: list[str] | None) -> dict[str, Any]:
     settings, constants = settings_from(pairs)
     for key in [*settings, *constants]:
-        if key.partition(".")[0] not in OPEN:
+        if key.partition(".")[0] not in OPEN or key == SETTLED:
             fix = f"begin another with `kernelwright optimize`; open are: {', '.join(f'{one}.*' for one in OPEN)}"
             raise UsageError(f"--set {key}: this was settled when the run began", fix)
     return settings

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kernelwright.cli._failure import UsageError
+from kernelwright.cli._failure import UsageError, guarded
 from kernelwright.cli._leaving import resumable
 from kernelwright.cli._moments import LETTERS as LETTERS
 from kernelwright.cli._voices import NOTHING, Voice
@@ -20,18 +20,18 @@ from kernelwright.engine import Found, Means, RunError
 from kernelwright.fleet import Fleet, FleetError, open_fleet
 from kernelwright.prompts import PromptError
 from kernelwright.propose import ProposerError, proposer
-from kernelwright.store import Store, StoreError
+from kernelwright.store import ENVIRONMENT, Place, Store, StoreError
 
-STORE = Path("kernelwright-runs.db")
-
-StoreOption = Annotated[Path, typer.Option("--store", help="Where runs are kept.")]
+STORE = Place.at("kernelwright-runs.db")
 ModelOption = Annotated[
     str | None,
     typer.Option("--model", help="Who writes: builtin, openai/NAME, local/FILE, mailbox/DIR, script/DIR; A:2,B:1."),
 ]
 BaseUrlOption = Annotated[str | None, typer.Option("--base-url", help="An endpoint that speaks OpenAI's protocol.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON: docs/events.md.")]
-FleetOption = Annotated[str | None, typer.Option("--fleet", help="Where kernels are judged: here, or spool/DIR.")]
+FleetOption = Annotated[
+    str | None, typer.Option("--fleet", help="Where kernels are judged: here, spool/DIR, local-ray, ray://HOST:PORT.")
+]
 SPOKEN = (RunError, ProposerError, FleetError, StoreError, PromptError, ConfigError)
 
 
@@ -46,12 +46,33 @@ def sentences() -> Iterator[None]:
         raise UsageError(str(error), "`kernelwright optimize --help` says what there is") from error
 
 
+@guarded
+def as_place(said: Place | str) -> Place:
+    """What `--store` says, as an option's parser."""
+    with sentences():
+        return Place.at(said)
+
+
+def usual_store() -> Place:
+    """Where runs are kept if nothing is said."""
+    return as_place(os.environ.get(ENVIRONMENT) or STORE)
+
+
+WHERE = "a file, or postgresql://USER@HOST/DATABASE"
+StoreOption = Annotated[
+    Place,
+    typer.Option(
+        "--store", metavar="PLACE", parser=as_place, envvar=ENVIRONMENT, help=f"Where runs are kept: {WHERE}."
+    ),
+]
+
+
 @contextmanager
 def means(
     model: str,
     base_url: str | None,
     fleet: str,
-    store: Path,
+    store: Place,
     voice: Voice,
     seed: int = 0,
     asked: ModelSection | None = None,
@@ -75,7 +96,7 @@ def _judges(address: str) -> Iterator[Fleet]:
             fleet.close()
 
 
-def conclude(voice: Voice, found: Found, store: Path) -> None:
+def conclude(voice: Voice, found: Found, store: Place) -> None:
     """What came of it, and what to do next; exit 1 where nothing was accepted."""
     command = "best" if found.best else "show"
     voice.conclude(found, shlex.join(["kernelwright", command, found.run, "--store", str(store)]))

@@ -25,7 +25,7 @@ def run(file: Annotated[Path, typer.Argument(help="A certificate written by eval
             f"{file}: {error}", "ask for the certificate again, or judge the candidate with eval"
         ) from error
     console = Console(highlight=False)
-    with Judge(baselines=claim.baselines, reveal_seeds=True) as judge:
+    with Judge(baselines=claim.asked, reveal_seeds=True) as judge:
         with console.status("judging again, on new secret inputs ..."):
             verdict = judge.judge(claim.task, claim.candidate)
         review = certificate.review(claim, verdict)

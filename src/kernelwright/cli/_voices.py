@@ -119,7 +119,7 @@ class Events(Voice):
 
     def conclude(self, found: Found, next_command: str) -> None:
         state, code = ("finished", ACCEPTED) if found.best else ("failed", NOTHING)
-        self._result(state, found.reason, code, next_command, as_told(found.best) if found.best else None)
+        self._result(state, found.reason, code, next_command, _final(found))
 
     def interrupted(self, next_command: str) -> None:
         self._result("interrupted", KEPT, CANNOT_JUDGE, next_command, self.view.best)
@@ -138,3 +138,10 @@ def open_voice(as_json: bool) -> Voice:
         return Events()
     console = Console(highlight=False)
     return Screen(console) if console.is_interactive else Lines(console)
+
+
+def _final(found: Found) -> dict[str, Any] | None:
+    """The best kernel as it was measured at the end."""
+    if found.winner is None:
+        return None
+    return as_told(found.winner.entry, next(iter(found.winner.verdict["speedup"])))

@@ -7,14 +7,14 @@ from pathlib import Path
 from kernelwright.cli._best import UNMEASURED, best_of
 from kernelwright.cli._failure import UsageError, read_text
 from kernelwright.judge import Verdict, certificate, source_hash
-from kernelwright.store import Records
+from kernelwright.store import Place, Records
 from kernelwright.tasks import Task
 from kernelwright.trace import Accepted, class_replaced
 
 CERTIFY = "kernelwright eval TASK CANDIDATE --certificate FILE"
 
 
-def accepted(names: str, store: Path) -> list[Accepted]:
+def accepted(names: str, store: Place) -> list[Accepted]:
     """The winners that runs and certificates name. Raises UsageError for whatever the judge has not accepted."""
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     if not chosen:
@@ -42,7 +42,7 @@ def _from_file(path: Path) -> Accepted:
     return _traced(claim.task, claim.candidate, str(path))
 
 
-def _from_run(name: str, store: Path) -> Accepted:
+def _from_run(name: str, store: Place) -> Accepted:
     with Records(store) as records:
         found = best_of(records, records.run(name))
     final, called = found.final, f"run {found.run.id}"

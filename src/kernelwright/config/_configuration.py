@@ -155,9 +155,18 @@ class JudgeSection(Section):
 
 
 class FleetSection(Section):
-    """Where candidates are judged: `here`, or `spool/DIR`."""
+    """Where candidates are judged: `here`, `spool/DIR`, `local-ray`, `local-ray/N` or `ray://HOST:PORT`; and on which
+    devices: the search is about the first, and what is right there is judged on the others too.
+    """
 
     address: str = "here"
+    devices: list[str] = []
+
+    @model_validator(mode="after")
+    def _different(self) -> Self:
+        if len(set(self.devices)) < len(self.devices):
+            raise ValueError("a device is named twice: name each once")
+        return self
 
 
 class TaskSection(Section):
@@ -192,5 +201,6 @@ class Configuration(Section):
             baselines=tuple(self.judge.baselines),
             limits=self.judge.whole_limits(),
             config=self.to_json(),
+            devices=tuple(self.fleet.devices),
             **self.search.parts(),
         )

@@ -35,6 +35,7 @@ class Options(TypedDict, total=False):
     plateau: int | None
     baselines: list[str] | None
     limits: dict[str, float] | None
+    devices: list[str] | None
     constants: Mapping[str, Any] | None
     fit: bool | None
 

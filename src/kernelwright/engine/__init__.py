@@ -7,10 +7,11 @@ with Store("runs.db") as store:
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
 from kernelwright.engine._finals import Winner
+from kernelwright.engine._found import archive_of, elites_by_device
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._names import check_name
-from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, resume
-from kernelwright.engine._replay import Recorded, archive_of, recorded_replies, replay
+from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, port, resume
+from kernelwright.engine._replay import Recorded, recorded_replies, replay
 from kernelwright.engine._settings import RunError
 from kernelwright.engine._stop import StopRules
 from kernelwright.engine._teller import as_told
@@ -30,9 +31,11 @@ __all__ = [
     "archive_of",
     "as_told",
     "check_name",
+    "elites_by_device",
     "family",
     "forecast",
     "optimize",
+    "port",
     "recorded_replies",
     "replay",
     "resume",

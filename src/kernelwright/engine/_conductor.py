@@ -13,13 +13,14 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from kernelwright import backends
 from kernelwright.archive import Archive
 from kernelwright.engine._asking import Answer, Asking
 from kernelwright.engine._author import Author, Draft, Known
 from kernelwright.engine._budget import exhausted, room_for
+from kernelwright.engine._candidates import backend_of, read_answer
 from kernelwright.engine._contests import Contests
 from kernelwright.engine._docket import Docket
+from kernelwright.engine._elsewhere import Elsewhere
 from kernelwright.engine._finals import Finals, Winner
 from kernelwright.engine._learning import Learning
 from kernelwright.engine._listening import CAME, Listening, Rehearsed
@@ -32,10 +33,10 @@ from kernelwright.engine._recovery import Recovery
 from kernelwright.engine._settings import RunError, Settings, Tell
 from kernelwright.engine._stop import Standing, reason_to_stop
 from kernelwright.engine._teller import Teller
-from kernelwright.engine._verdicts import roof_share
+from kernelwright.engine._verdicts import baseline_of, roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
-from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply, parse
+from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply
 from kernelwright.store import Birth, Candidate, Genome, Store
 from kernelwright.tasks import Task
 
@@ -71,13 +72,14 @@ class Conductor:
         the run that this one repeats.
         """
         self._stop = stop or threading.Event()
-        self._run, self._settings, self._store = run, settings, store
+        self._run, self._settings, self._store, self._task = run, settings, store, task
         self._method, self._author, self._fleet, self._tell = method, author, fleet, tell
-        self._teller = Teller(tell, settings.budget)
-        self._past = Past(store, run, task)
+        self._teller = Teller(tell, settings.budget, over=baseline_of(task))
+        self._past = Past(store, run, task, settings.device)
         self._asking = Asking(store, run, proposer, task=task, lanes=settings.lanes)
         self._docket = Docket(fleet, task, settings)
-        self._learning = Learning(store, run, author, self._teller)
+        self._elsewhere = Elsewhere(fleet, self._docket, self._past, settings.devices[1:])
+        self._learning = Learning(store, run, author, self._teller, task)
         self._contests = Contests(self._learning, self._docket, self._past, self._teller)
         self._profiles = Profiles(fleet, task, settings, self._past, on=profile, see=author.see)
         self._listening = (
@@ -108,7 +110,7 @@ class Conductor:
                 reason = self._reason()
                 waits = reason is None and self._profiles.awaited
                 asked = reason is None and not waits and self._ask_one()
-                if not self._asking and not self._docket and not waits:
+                if not self._asking and not self._docket and not waits and not self._elsewhere:
                     return reason or "there is nothing more to do"
                 self._listen(0.0 if asked else PATIENCE_SECONDS)
 
@@ -125,6 +127,7 @@ class Conductor:
         self._learning.remember_all()
         self._contests.recover()
         self._profiles.recover()
+        self._elsewhere.recover(self._settings.device)
         self._asked = recovery.last_request()
         asked_again = recovery.ask_again(self._asking)
         for draft, reply in recovery.unused(asked_again):
@@ -212,7 +215,7 @@ class Conductor:
             raise RunError(error.what, error.fix)
 
     def _take(self, draft: Draft, text: str) -> None:
-        answer = parse(text, draft.request.parent)
+        answer = read_answer(self._task, text, draft.request.parent)
         if answer.source is None:
             with self._store.together():
                 self._store.drop_request(self._run, draft.request.id, answer.problem)
@@ -220,7 +223,7 @@ class Conductor:
             self._lose_patience(answer.problem)
             return
         name = source_hash(answer.source)
-        candidate = Candidate(hash=name, source=answer.source, backend=backends.detect(answer.source))
+        candidate = Candidate(hash=name, source=answer.source, backend=backend_of(self._task, answer.source))
         verdict = self._past.verdict(name)
         with self._store.together():
             self._store.keep_candidate(candidate, self._birth(name, draft))
@@ -272,6 +275,12 @@ class Conductor:
         self._docket.submit(self._docket.job(candidate, source))
 
     def _heard(self, result: Result) -> None:
+        if result.kind is Kind.RETRIED:
+            self._note("fault", candidate=result.candidate, why=result.reason)
+            return
+        if self._elsewhere.take(result):
+            self._note_result(result)
+            return
         if self._profiles.take(result):
             self._note_result(result)
             return
@@ -298,12 +307,15 @@ class Conductor:
             else:
                 self._learning.learn(job.candidate, job.source, judged.verdict, self._past.births(job.candidate))
         self._purse.judged(judged.seconds, first=first)
+        if first:
+            self._elsewhere.want(judged)
         self._contests.call()
 
     def _note_result(self, result: Result) -> None:
         if result.kind is not Kind.FOREIGN:
             profile = result.kind is Kind.PROFILED
-            self._past.note(CAME, {"candidate": result.candidate, "profile": profile, "asked": self._asked})
+            where = {"device": result.device} if result.device else {}
+            self._past.note(CAME, {"candidate": result.candidate, "profile": profile, "asked": self._asked, **where})
 
     def _note(self, kind: str, **data: Any) -> None:
         self._past.note(kind, data)

@@ -17,6 +17,7 @@ class Docket:
 
     def __init__(self, fleet: Fleet, task: Task, settings: Settings) -> None:
         self._fleet, self._limits, self._wire = fleet, settings.limits, task.to_wire()
+        self._device = settings.device
         self._on_device = backends.get(settings.backend).for_device
         self._under_way: dict[str, Job] = {}
         self._faults = 0
@@ -30,8 +31,8 @@ class Docket:
         return sum(job.measurement == 1 for job in self._under_way.values())
 
     def job(self, candidate: str, source: str, **how: Any) -> Job:
-        how |= {"limits": self._limits, "on_device": self._on_device}
-        return Job(candidate=candidate, source=source, task=self._wire, **how)
+        usual: dict[str, Any] = {"limits": self._limits, "on_device": self._on_device, "device": self._device}
+        return Job(candidate=candidate, source=source, task=self._wire, **usual | how)
 
     def submit(self, job: Job) -> None:
         self._under_way[job.name] = job

@@ -29,7 +29,7 @@ class Winner:
     """The best kernel as it was measured at the end.
 
     Attributes:
-        entry: What it is worth by that measurement, over eager.
+        entry: What it is worth by that measurement, over its baseline.
         job: The measurement. `verdict`: what it found, for all baselines.
         said: Sentences on those that were measured before it and did not hold.
     """
@@ -60,8 +60,12 @@ class Trial:
         return entry_of(self.elite.candidate, self.elite.cell, self.verdict)
 
     @property
+    def _over(self) -> str:
+        return next(iter(self.verdict["speedup"]), "eager")
+
+    @property
     def sentence(self) -> str:
-        name = f"{self.elite.candidate[:LETTERS]}, {self.elite.speed} eager in the search,"
+        name = f"{self.elite.candidate[:LETTERS]}, {self.elite.speed} {self._over} in the search,"
         if self.entry is None:
             status, message = self.verdict["status"], self.verdict["message"]
             return f"{name} was not accepted when it was judged again: {status}, {message}"
@@ -112,7 +116,7 @@ class Finals:
     def _awaited(self, job: Job) -> dict[str, Any]:
         while True:
             for result in self._fleet.finished(PATIENCE_SECONDS):
-                if result.kind is Kind.FOREIGN or self._docket.take(result) is None:
+                if result.kind.goes_on or self._docket.take(result) is None:
                     continue  # a profile that nobody needs any more
                 if result.kind is not Kind.INFRA:
                     return self._past.keep(result).verdict

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernelwright import backends
 from kernelwright.archive import Archive, Choice, Entry, Repair, choice_from_json
 from kernelwright.engine._author import Author
+from kernelwright.engine._candidates import cell_of
 from kernelwright.engine._teller import Teller
 from kernelwright.engine._verdicts import entry_of, promise_of
 from kernelwright.store import Birth, Move, Outcome, Store
+from kernelwright.tasks import Task
 
 # What is told to an archive about a candidate that was judged for the first time.
 EVALUATIONS = ("offer", "failed")
@@ -22,14 +23,14 @@ class Learning:
         since_best: Evaluations since the best kernel was found.
     """
 
-    def __init__(self, store: Store, run: str, author: Author, teller: Teller) -> None:
-        self._store, self._run, self._author, self._teller = store, run, author, teller
+    def __init__(self, store: Store, run: str, author: Author, teller: Teller, task: Task) -> None:
+        self._store, self._run, self._author, self._teller, self._task = store, run, author, teller, task
         self.archive = Archive()
         self.since_best = 0
 
     def learn(self, candidate: str, source: str, verdict: dict[str, Any], births: list[Birth]) -> None:
         """From a verdict, once for every way in which the candidate came about."""
-        cell = backends.describe(source).cell
+        cell = cell_of(self._task, source)
         entry = entry_of(candidate, cell, verdict)
         for birth in births:
             if entry is not None:

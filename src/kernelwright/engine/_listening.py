@@ -41,7 +41,7 @@ class Rehearsed(Listening):
     def __init__(self, told: Sequence[dict[str, Any]], asking: Asking, docket: Docket, fleet: Fleet) -> None:
         super().__init__(asking, docket, fleet)
         self._told = deque(_each_once(told))
-        self._results: dict[tuple[str, bool], Result] = {}
+        self._results: dict[tuple[str, bool, str | None], Result] = {}
 
     def hear(self, patience: float, asked: int) -> Iterator[Came]:
         if not self._told:
@@ -60,8 +60,9 @@ class Rehearsed(Listening):
         return found
 
     def _result_of(self, told: dict[str, Any]) -> Result:
-        self._results.update(((one.candidate, one.kind is Kind.PROFILED), one) for one in self._fleet.finished(0.0))
-        name = told["candidate"], told["profile"]
+        came = self._fleet.finished(0.0)
+        self._results.update(((one.candidate, one.kind is Kind.PROFILED, one.device), one) for one in came)
+        name = told["candidate"], told["profile"], told.get("device")
         if name not in self._results:
             raise RunError(f"candidate {name[0][:LETTERS]} of the recorded run is not judged this time", FIX)
         return self._results.pop(name)

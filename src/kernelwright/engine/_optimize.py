@@ -6,7 +6,7 @@ import platform
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import kernelwright
@@ -16,6 +16,7 @@ from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
 from kernelwright.engine._conductor import REWRITE, Conductor
 from kernelwright.engine._finals import Winner
+from kernelwright.engine._found import archive_of
 from kernelwright.engine._methods import STEERING, method
 from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
@@ -26,7 +27,7 @@ from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, Parts, PromptError, measured, seed
 from kernelwright.prompts import backends as advised
 from kernelwright.propose import Proposer, TakesUp, prompt_limit
-from kernelwright.store import Records, Run, State, Store
+from kernelwright.store import Birth, Records, Run, State, Store
 from kernelwright.tasks import Task
 
 # What can be left out, to see what it is worth.
@@ -40,6 +41,7 @@ class Plan:
 
     Attributes:
         baselines: What the winner is measured against at the end; the search itself measures against eager.
+        devices: Names of devices: the search is about the first; what is right there is judged on the others too.
         config: The whole configuration that it was made of; kept for who shows or resumes the run, not used here.
     """
 
@@ -53,6 +55,7 @@ class Plan:
     baselines: tuple[str, ...] = ("eager",)
     limits: dict[str, float] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("backend", self.backend, advised())
@@ -70,6 +73,7 @@ class Plan:
         parts = dict(told)
         parts["budget"], parts["rules"] = Budget(**told["budget"]), StopRules(**told["rules"])
         parts["without"], parts["baselines"] = tuple(told["without"]), tuple(told["baselines"])
+        parts["devices"] = tuple(told.get("devices", ()))
         return cls(**parts)
 
 
@@ -115,16 +119,42 @@ class Means:
 
 def optimize(task: Task, plan: Plan, means: Means) -> Found:
     """Begins a run and plays it to its end. Nothing is asked of a model before the judge has shown that it works."""
-    store, fleet = means.store, means.fleet
-    machine = preflight(task, fleet, plan)
-    run = store.begin_run(
+    plan = _fitting(plan, task)
+    return play(_begin(task, plan, means), task, plan, means)
+
+
+def port(name: str, plan: Plan, means: Means) -> Found:
+    """Begins a run on other hardware with the elites of one that is kept in the same store; they are judged first."""
+    store = means.store
+    before = store.run(name)
+    elites = sorted(archive_of(store, before.id).elites.values(), key=lambda elite: -elite.log_speedup)
+    wire = store.task(before.task)
+    if not elites or wire is None:
+        raise RunError(f"run {before.id} has no kernel to begin with", "name one that has found something")
+    task = Task.from_wire(wire)
+    plan = _fitting(plan, task)
+    run = _begin(task, plan, means)
+    for elite in elites:
+        candidate = store.candidate(elite.candidate)
+        assert candidate is not None
+        store.keep_candidate(candidate, Birth(run=run.id, candidate=candidate.hash))
+    return play(run, task, plan, means)
+
+
+def _fitting(plan: Plan, task: Task) -> Plan:
+    """A project's sources are written in what they are, whatever was asked for."""
+    return plan if task.project is None else replace(plan, backend=task.project.backend)
+
+
+def _begin(task: Task, plan: Plan, means: Means) -> Run:
+    machine = preflight(task, means.fleet, plan)
+    return means.store.begin_run(
         task=task.hash,
         wire=task.to_wire(),
         settings=plan.to_json(),
         versions={"kernelwright": kernelwright.__version__, "python": platform.python_version()},
         machine=machine or judge.machine(),
     )
-    return play(run, task, plan, means)
 
 
 def resume(name: str, means: Means) -> Found:
@@ -172,6 +202,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
         lanes=plan.lanes,
         seed=plan.seed,
         limits=plan.limits,
+        devices=plan.devices,
     )
     made.append(
         Conductor(
@@ -185,7 +216,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             fleet=means.fleet,
             tell=means.tell,
             stop=means.stop,
-            profile="profile" not in plan.without,
+            profile="profile" not in plan.without and task.project is None,
             rehearsed=means.rehearsed,
         )
     )
@@ -250,6 +281,7 @@ def _job(trial: Trial, plan: Plan) -> Job:
         timed=False,
         limits=plan.limits,
         on_device=backends.get(plan.backend).for_device,
+        device=plan.devices[0] if plan.devices else None,
     )
 
 
@@ -259,7 +291,7 @@ def _all(fleet: Fleet, number: int) -> Iterable[Result]:
         found = list(fleet.finished(PREFLIGHT_SECONDS))
         if not found:
             raise RunError("nobody judged the preflight's candidates", "start a worker for this fleet")
-        usable = [result for result in found if result.kind is not Kind.FOREIGN]
+        usable = [result for result in found if not result.kind.goes_on]
         left -= len(usable)
         yield from usable
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
-from kernelwright import backends
-from kernelwright.archive import Choice, Repair, choice_from_json
+from kernelwright.archive import Cell, Choice, Repair, choice_from_json
 from kernelwright.engine._author import Known
+from kernelwright.engine._candidates import cell_of
 from kernelwright.fleet import Result
 from kernelwright.store import Asked, Birth, Event, Judged, Store
 from kernelwright.tasks import Task
@@ -18,10 +18,10 @@ MOST_KNOWN = 256
 
 
 class Past:
-    """Candidates, verdicts and origins of one run."""
+    """Candidates, verdicts and origins of one run. `device`: the one that counts, where the run names any."""
 
-    def __init__(self, store: Store, run: str, task: Task) -> None:
-        self._store, self._run, self._task = store, run, task
+    def __init__(self, store: Store, run: str, task: Task, device: str | None = None) -> None:
+        self._store, self._run, self._task, self._device = store, run, task, device
         self._known: OrderedDict[str, Known] = OrderedDict()
 
     def source(self, candidate: str) -> str:
@@ -31,15 +31,15 @@ class Past:
 
     # Verdicts
 
-    def keep(self, result: Result, *, used: bool = True) -> Judged:
-        """Into the store, before anything is made of it."""
+    def keep(self, result: Result, *, used: bool = True, device: str | None = None) -> Judged:
+        """Into the store, before anything is made of it. `device`: another than the one that counts."""
         assert result.verdict is not None
         judged = Judged(
             run=self._run,
             job=result.job,
             candidate=result.candidate,
             task=self._task.hash,
-            device=result.where,
+            device=device or self._device or result.where,
             judge=result.judge,
             verdict=result.verdict,
             used=used,
@@ -49,16 +49,19 @@ class Past:
 
     def verdict(self, candidate: str) -> dict[str, Any] | None:
         """What is known of this text, whoever wrote it first and whichever run paid for it."""
-        for judged in self._store.judged(candidate, self._task.hash):
+        for judged in self._judged(candidate):
             return judged.verdict
         return None
 
+    def _judged(self, candidate: str) -> Iterator[Judged]:
+        return self._store.judged(candidate, self._task.hash, device=self._device)
+
     def next_measurement(self, candidate: str) -> int:
-        return 1 + sum(1 for _ in self._store.judged(candidate, self._task.hash))
+        return 1 + sum(1 for _ in self._judged(candidate))
 
     def is_judged(self, candidate: str) -> bool:
         """Whether this run has measured it."""
-        return any(judged.run == self._run for judged in self._store.judged(candidate, self._task.hash))
+        return any(judged.run == self._run for judged in self._judged(candidate))
 
     def kept(self, candidate: str, job: str) -> dict[str, Any] | None:
         """What came of one of this run's jobs."""
@@ -71,7 +74,11 @@ class Past:
         return list(self._store.births(self._run, candidate))
 
     def unjudged(self) -> Iterator[Birth]:
-        return self._store.unjudged(self._run)
+        return self._store.unjudged(self._run, device=self._device)
+
+    def verdicts(self) -> Iterator[Judged]:
+        """All that this run has heard, on all devices."""
+        return self._store.verdicts(self._run)
 
     def parent_of(self, asked: Asked) -> str | None:
         """The text that edits in the answer to this request refer to."""
@@ -89,7 +96,7 @@ class Past:
             source, verdict = self.source(candidate), self.verdict(candidate)
             assert verdict is not None
             came_of = choice_from_json(self.births(candidate)[0].direction)
-            self._known[candidate] = _known(source, verdict, came_of)
+            self._known[candidate] = _known(source, verdict, cell_of(self._task, source), came_of)
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(candidate)
@@ -104,8 +111,7 @@ class Past:
         return (event.data for event in self._store.events(self._run) if event.kind == kind)
 
 
-def _known(source: str, verdict: dict[str, Any], came_of: Choice | Repair | None) -> Known:
-    cell = backends.describe(source).cell
+def _known(source: str, verdict: dict[str, Any], cell: Cell, came_of: Choice | Repair | None) -> Known:
     return Known(
         source, verdict, cell, came_of.parent if came_of else None, came_of.why if came_of else "a first draft"
     )

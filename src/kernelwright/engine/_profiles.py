@@ -85,6 +85,7 @@ class Profiles:
             source=self._past.source(candidate),
             task=self._wire,
             limits=self._settings.limits,
+            device=self._settings.device,
             profile_of=verdict,
         )
         self._asked.add(candidate)

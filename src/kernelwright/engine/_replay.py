@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import Any
 
-from kernelwright.archive import Archive
 from kernelwright.engine._asking import reply_of
 from kernelwright.engine._listening import CAME
 from kernelwright.engine._optimize import Found, Means, Plan, play
@@ -18,19 +17,23 @@ from kernelwright.tasks import Task
 
 LETTERS = 10
 
+# A candidate, and the device that it was judged on where the run names any.
+Known = tuple[str, str | None]
+
 
 class Recorded:
     """A fleet that knows what a run has heard, and says it again: of a kernel the first measurement first."""
 
     def __init__(self, records: Records, run: str) -> None:
-        self._known: dict[str, list[Judged]] = defaultdict(list)
+        self._known: dict[Known, list[Judged]] = defaultdict(list)
+        devices = records.run(run).settings.get("devices") or ()
         for judged in records.verdicts(run):
             if judged.used:
-                self._known[judged.candidate].append(judged)
+                self._known[judged.candidate, judged.device if devices else None].append(judged)
         self._profiles = {
             event.data["candidate"]: event.data["profile"] for event in records.events(run) if event.kind == PROFILED
         }
-        self._told: Counter[str] = Counter()
+        self._told: Counter[Known] = Counter()
         self._waiting: list[Job] = []
 
     def submit(self, job: Job) -> None:
@@ -43,12 +46,13 @@ class Recorded:
     def close(self) -> None: ...
 
     def _verdict(self, job: Job) -> Result:
-        known = self._known.get(job.candidate)
+        name = job.candidate, job.device
+        known = self._known.get(name)
         if not known:
             reason = f"candidate {job.candidate[:LETTERS]} was not judged in the recorded run"
             return _result(job, Kind.REFUSED, reason=reason)
-        judged = known[min(self._told[job.candidate], len(known) - 1)]
-        self._told[job.candidate] += 1
+        judged = known[min(self._told[name], len(known) - 1)]
+        self._told[name] += 1
         return _result(job, Kind.JUDGED, where=judged.device, judge=judged.judge, verdict=judged.verdict)
 
     def _profile(self, job: Job) -> Result:
@@ -59,7 +63,7 @@ class Recorded:
 
 
 def _result(job: Job, kind: Kind, *, where: str = "recorded", judge: str = "", **what: Any) -> Result:
-    return Result(kind=kind, job=job.name, candidate=job.candidate, where=where, judge=judge, **what)
+    return Result.of(job, kind, where=where, judge=judge, **what)
 
 
 def recorded_replies(records: Records, run: str) -> Replay:
@@ -77,11 +81,3 @@ def replay(records: Records, name: str, means: Means, *, in_order: bool = True) 
     )
     rehearsed = [event.data for event in records.events(run.id) if event.kind == CAME] if in_order else None
     return play(begun, Task.from_wire(wire), Plan.from_json(run.settings), replace(means, rehearsed=rehearsed))
-
-
-def archive_of(records: Records, run: str) -> Archive:
-    """What a run has found, learned again from its moves."""
-    archive = Archive()
-    for move in records.moves(run):
-        archive.replay(move.data)
-    return archive

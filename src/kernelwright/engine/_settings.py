@@ -24,7 +24,11 @@ class RunError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a run is made. `lanes`: how many requests may be under way at once."""
+    """How a run is made.
+
+    `lanes`: how many requests may be under way at once. `devices`: the first is what the search is about, and what is
+    right there is judged on the others too; wherever the fleet likes if there are none.
+    """
 
     backend: str
     budget: Budget
@@ -32,3 +36,8 @@ class Settings:
     lanes: int = LANES
     seed: int = 0
     limits: dict[str, float] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
+
+    @property
+    def device(self) -> str | None:
+        return self.devices[0] if self.devices else None

@@ -20,8 +20,9 @@ OF_A_REPLY = ("model", "tokens_in", "tokens_out", "dollars", "seconds", "finish"
 class Teller:
     """Puts what happens in a run into words that others read."""
 
-    def __init__(self, tell: Tell, budget: Budget) -> None:
-        self._tell, self._budget = tell, budget
+    def __init__(self, tell: Tell, budget: Budget, *, over: str = "eager") -> None:
+        """`over`: the baseline that speedups are told over."""
+        self._tell, self._budget, self._over = tell, budget, over
         self._elites: dict[Cell, Entry] = {}
         self._last: tuple[object, ...] = ()
 
@@ -34,16 +35,16 @@ class Teller:
     def judged(self, number: int, candidate: str, cell: Cell, verdict: Mapping[str, Any], kernel: Entry | None) -> None:
         """`number` counts what has been judged in this run, also before it was resumed."""
         said = {"status": str(verdict["status"]), "message": str(verdict["message"])}
-        told = {"number": number, "candidate": candidate, "cell": list(cell), **said, **_interval(kernel)}
+        told = {"number": number, "candidate": candidate, "cell": list(cell), **said, **_interval(kernel, self._over)}
         self._tell("judged", told)
 
     def settled(self, elite: Entry, challenger: Entry, won: bool) -> None:
         """A contest for a cell; both as they were measured again."""
-        self._tell("settled", {"elite": as_told(elite), "challenger": as_told(challenger), "won": won})
+        self._tell("settled", {"elite": self._told(elite), "challenger": self._told(challenger), "won": won})
 
     def final(self, elite: Entry) -> None:
         """It is measured once more, at the end."""
-        self._tell("final", as_told(elite))
+        self._tell("final", self._told(elite))
 
     def stands(self, archive: Archive, spent: Spent, *, asking: int, judging: int) -> None:
         """How the run stands, and which cells have another elite; nothing where only time has passed."""
@@ -54,7 +55,7 @@ class Teller:
             return
         self._last = now
         ahead = forecast(self._budget, spent)
-        found = {"best": as_told(best) if best else None, "filled": filled}
+        found = {"best": self._told(best) if best else None, "filled": filled}
         costs = {"spent": asdict(spent), "forecast": asdict(ahead) if ahead else None}
         self._tell("stands", {**found, **costs, "asking": asking, "judging": judging})
 
@@ -62,15 +63,23 @@ class Teller:
         for cell, elite in archive.elites.items():
             if self._elites.get(cell) != elite:
                 self._elites[cell] = elite
-                self._tell("elite", as_told(elite))
+                self._tell("elite", self._told(elite))
+
+    def _told(self, kernel: Entry) -> Told:
+        return as_told(kernel, self._over)
 
 
-def as_told(kernel: Entry) -> Told:
+def as_told(kernel: Entry, over: str = "eager") -> Told:
     """An accepted kernel, with its speedup over the baseline and not the log of it."""
-    return {"candidate": kernel.candidate, "cell": list(kernel.cell), **_interval(kernel)}
+    return {"candidate": kernel.candidate, "cell": list(kernel.cell), **_interval(kernel, over)}
 
 
-def _interval(kernel: Entry | None) -> Told:
+def _interval(kernel: Entry | None, over: str) -> Told:
     if kernel is None:
-        return dict.fromkeys(("speedup", "low", "high"))
-    return {"speedup": math.exp(kernel.log_speedup), "low": math.exp(kernel.low), "high": math.exp(kernel.high)}
+        return {"over": over, **dict.fromkeys(("speedup", "low", "high"))}
+    return {
+        "over": over,
+        "speedup": math.exp(kernel.log_speedup),
+        "low": math.exp(kernel.low),
+        "high": math.exp(kernel.high),
+    }

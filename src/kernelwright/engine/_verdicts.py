@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kernelwright.archive import Cell, Entry
-from kernelwright.judge import Status
+from kernelwright.judge import ORIGINAL, Status
+from kernelwright.tasks import Task
 
 # How far a rejected kernel came, from 0 (no code) to 1 (all but right). Who cheats is not repaired.
 PROMISE = {
@@ -23,12 +24,18 @@ PROMISE = {
     Status.INPUT_MUTATED: 0.7,
     Status.LIBRARY_ONLY: 0.3,
 }
-BASELINE = "eager"
+EAGER = "eager"
+
+
+def baseline_of(task: Task) -> str:
+    """What a kernel's worth is told over."""
+    return EAGER if task.project is None else ORIGINAL
 
 
 def entry_of(candidate: str, cell: Cell, verdict: Mapping[str, Any]) -> Entry | None:
     """The kernel as the archive knows it; None where it was rejected or not timed."""
-    found = verdict["speedup"].get(BASELINE) if verdict["accepted"] else None
+    timed = verdict["speedup"] if verdict["accepted"] else {}
+    found = timed.get(EAGER) or timed.get(ORIGINAL)
     if not found:
         return None
     return Entry(candidate, cell, *(math.log(found[name]) for name in ("ratio", "low", "high")))

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from kernelwright.fleet._ahead import Ahead
+from kernelwright.fleet._device import device_name
 from kernelwright.fleet._job import Job, Kind, Result, judge_version
 from kernelwright.judge import Judge, Limits, OutOfReach, Profile, Verdict, machine, profile
 from kernelwright.tasks import Task, TaskError
@@ -31,10 +32,15 @@ class Fault(Exception):
 
 
 class Courtroom:
-    """A judge that stays as long as jobs ask for the same one, and is replaced by a new one after a fault."""
+    """A judge that stays as long as jobs ask for the same one, and is replaced by a new one after a fault.
 
-    def __init__(self, judges: JudgeMaker = Judge) -> None:
-        self._judges = judges
+    Args:
+        judges: Makes the judge.
+        device: What this device is called; found out if not said.
+    """
+
+    def __init__(self, judges: JudgeMaker = Judge, *, device: str | None = None) -> None:
+        self._judges, self._device = judges, device
         self._judge: Judge | None = None
         self._ahead: Ahead | None = None
         self._asked: tuple[Any, ...] = ()
@@ -75,6 +81,7 @@ class Courtroom:
 
     def hear(self, job: Job) -> Result:
         """The verdict or the profile, or why the task has none. Raises Fault."""
+        self._check_device(job)
         try:
             return self._profiled(job) if job.profile_of is not None else self._judged(job)
         except TaskError as error:
@@ -90,6 +97,12 @@ class Courtroom:
         finally:
             if self._ahead is not None:
                 self._ahead.forget(job.source)
+
+    def _check_device(self, job: Job) -> None:
+        if job.device is not None:
+            self._device = self._device or device_name(machine())
+            if job.device != self._device:
+                raise Fault(f"this is {self._device}, and not {job.device}", hopeless=True)
 
     def _judged(self, job: Job) -> Result:
         task = Task.from_wire(job.task)
@@ -124,7 +137,7 @@ class Courtroom:
         return self.result(job, Kind.INFRA, reason=reason)
 
     def result(self, job: Job, kind: Kind, **what: Any) -> Result:
-        return Result(kind=kind, job=job.name, candidate=job.candidate, where=self.where, judge=judge_version(), **what)
+        return Result.of(job, kind, where=self.where, judge=judge_version(), **what)
 
     def _fitting(self, job: Job) -> Judge:
         asked = (job.baselines, sorted(job.limits.items()), job.final)

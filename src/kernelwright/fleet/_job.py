@@ -16,7 +16,7 @@ from kernelwright.tasks import Task
 
 LETTERS = 12  # of a hash, in the name of a job
 PROFILE = "profile"
-RARE = ("final", "profile_of", "on_device")
+RARE = ("final", "profile_of", "on_device", "device")
 
 
 def judge_version() -> str:
@@ -36,6 +36,7 @@ class Job:
         on_device: Judged on a device if there is one, whatever it is written in.
         measurement: Counts the measurements of a candidate, where one is not enough.
         final: The last measurement of a winner: by a judge of its own, with a new secret seed, which its verdict tells.
+        device: Judged on a device of this name and on no other; wherever the fleet likes if not said.
         profile_of: A verdict on it whose time is to be explained; then a profile is wanted, and no further verdict.
     """
 
@@ -50,6 +51,7 @@ class Job:
     measurement: int = 1
     final: bool = False
     profile_of: dict[str, Any] | None = field(default=None, repr=False)
+    device: str | None = None
 
     def __post_init__(self) -> None:
         if self.candidate != source_hash(self.source):
@@ -91,19 +93,29 @@ def _check_names(what: str, names: Any, known: Any) -> None:
 class Kind(StrEnum):
     """JUDGED: there is a verdict. REFUSED: the task cannot be judged, whoever answers it. INFRA: machines failed, and
     nothing is known of the candidate. FOREIGN: a verdict by another version of the judge, to keep and not to use; the
-    job goes on. PROFILED: what holds it back, or why that could not be found out.
+    job goes on. RETRIED: a machine failed at it, and the job goes on elsewhere. PROFILED: what holds it back, or why
+    that could not be found out.
     """
 
     JUDGED = "judged"
     REFUSED = "refused"
     INFRA = "infra"
     FOREIGN = "foreign"
+    RETRIED = "retried"
     PROFILED = "profiled"
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something else will come of the job."""
+        return self in (Kind.FOREIGN, Kind.RETRIED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a job. `verdict` and `profile` are the judge's own JSON; `reason` says why there is none to use."""
+    """What came of a job. `verdict` and `profile` are the judge's own JSON; `reason` says why there is none to use.
+
+    `device`: the one that the job asked for.
+    """
 
     kind: Kind
     job: str
@@ -113,3 +125,10 @@ class Result:
     verdict: dict[str, Any] | None = field(default=None, repr=False)
     reason: str = ""
     profile: dict[str, Any] | None = field(default=None, repr=False)
+    device: str | None = None
+
+    @classmethod
+    def of(cls, job: Job, kind: Kind, *, where: str, judge: str, **what: Any) -> Result:
+        return cls(
+            kind=kind, job=job.name, candidate=job.candidate, device=job.device, where=where, judge=judge, **what
+        )

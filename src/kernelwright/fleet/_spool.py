@@ -68,14 +68,7 @@ class Spool:
         faults = self._desk.faults(job.name)
         if not faults.final:
             return None
-        return Result(
-            kind=Kind.INFRA,
-            job=job.name,
-            candidate=job.candidate,
-            where=faults.where,
-            judge=judge_version(),
-            reason=faults.reason,
-        )
+        return Result.of(job, Kind.INFRA, where=faults.where, judge=judge_version(), reason=faults.reason)
 
     def _make_sure_it_waits(self, job: Job) -> None:
         """A job whose file was lost or put aside is written again; twice does no harm."""

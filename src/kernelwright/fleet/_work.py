@@ -175,8 +175,8 @@ def _told(result: Result) -> str:
     if result.kind is not Kind.JUDGED or result.verdict is None:
         return f"refused: {result.reason}"
     verdict: dict[str, Any] = result.verdict
-    ratio = verdict["speedup"].get("eager")
-    speed = f", {ratio['ratio']:.2f}x eager" if ratio else ""
+    name, ratio = next(iter(verdict["speedup"].items()), ("", None))
+    speed = f", {ratio['ratio']:.2f}x {name}" if ratio else ""
     return f"{verdict['status']}{speed}, in {verdict['seconds']['total']:.1f} s"
 
 

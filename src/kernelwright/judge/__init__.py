@@ -19,10 +19,12 @@ from kernelwright.judge._profile import Profile, profile
 from kernelwright.judge._sprint import Sprinter, sprint
 from kernelwright.judge._status import ACCEPTED, InfraError, OutOfReach, Status
 from kernelwright.judge._verdict import Verdict, source_hash
+from kernelwright.judge.project._hearing import ORIGINAL
 
 __all__ = [
     "ACCEPTED",
     "BASELINES",
+    "ORIGINAL",
     "Examination",
     "InfraError",
     "Isolation",

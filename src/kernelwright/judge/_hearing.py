@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelwright import backends, native
 from kernelwright.backends import Scope
-from kernelwright.judge import _coverage, _interpreted
+from kernelwright.judge import _coverage, _interpreted, _machine
 from kernelwright.judge._ceilings import SLACK
 from kernelwright.judge._check import Checker, Wrong
 from kernelwright.judge._contestant import Contestant
@@ -107,7 +107,7 @@ class Hearing:
             candidate=source_hash(self._source),
             seconds={name: round(value, 4) for name, value in self._seconds.items()},
             evidence=self._evidence,
-            machine=self._judge.machine,
+            machine=self._judge.machine | _machine.now(),
             **self._found,
         )
 

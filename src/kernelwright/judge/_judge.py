@@ -23,7 +23,9 @@ from kernelwright.judge.device._hearing import DeviceHearing
 from kernelwright.judge.device._place import REFEREE, Workshop, referee_cage
 from kernelwright.judge.device._place import find as find_place
 from kernelwright.judge.device._prepared import DevicePrepared
-from kernelwright.tasks import Task
+from kernelwright.judge.project._hearing import ProjectHearing
+from kernelwright.judge.project._prepared import PreparedProject
+from kernelwright.tasks import Task, TaskError
 
 BASELINES = ("eager", "compile", "max-autotune")
 MOST_PREPARED = 8
@@ -76,6 +78,7 @@ class Judge:
         self.build_cache = native.BuildCache(native.cache_dir() / "build")
         self._builder = Builder(self._template, limits=self.limits, cache=self.build_cache)
         self._prepared: dict[str, Prepared] = {}
+        self._projects: dict[str, PreparedProject] = {}
         self._workshop: Workshop | None = None
         self._ceilings: Ceilings | None = None
         self._flops: float | None = None
@@ -101,6 +104,9 @@ class Judge:
 
     def prepare(self, task: Task, *, on_device: bool = False) -> Prepared:
         """Makes a task ready, once. Raises TaskError where it cannot be judged."""
+        if task.project is not None:
+            what = "this needs a task with a reference that can be called, and a project has none."
+            raise TaskError(what, task.origin, "A project is judged by `eval` and searched by `optimize`.")
         name = _device_name(task) if on_device else task.hash
         if name not in self._prepared:
             while len(self._prepared) >= MOST_PREPARED:
@@ -130,6 +136,8 @@ class Judge:
 
     def try_once(self, task: Task) -> tuple[int, float]:
         """Bytes of all cases' inputs and results, and seconds the reference takes on the slowest. One call each."""
+        if task.project is not None:
+            raise TaskError("a project is not made smaller.", task.origin, "Set its dims: --set NAME=VALUE.")
         reference = Reference(self._template, task, seed=0)
         try:
             return reference.try_once()
@@ -142,6 +150,7 @@ class Judge:
             prepared = self._prepared.pop(name, None)
             if prepared is not None:
                 prepared.close()
+        self._projects.pop(task.hash, None)
 
     def judge(
         self, task: Task, source: str, *, timed: bool = True, backend: str | None = None, on_device: bool = False
@@ -150,6 +159,8 @@ class Judge:
 
         `on_device`: on the device here, if there is one, whatever the candidate is written in.
         """
+        if task.project is not None:
+            return ProjectHearing(self, self._prepare_project(task), source, timed=timed).verdict()
         on_device = self.belongs_on_device(source) or (on_device and backends.usable_gpu() is not None)
         if self._sanitize:
             _sanitizer.check_possible(on_device)
@@ -158,6 +169,11 @@ class Judge:
         found = self._prepare_for(task, source)
         verdict = DeviceHearing(self, found, source, timed=timed, backend=backend).verdict()
         return _sanitizer.sanitize(self, task, source, verdict) if self._sanitize and verdict.accepted else verdict
+
+    def _prepare_project(self, task: Task) -> PreparedProject:
+        if task.hash not in self._projects:
+            self._projects = {task.hash: PreparedProject(self, task)}
+        return self._projects[task.hash]
 
     def _prepare_for(self, task: Task, source: str) -> DevicePrepared:
         """The task on a device; if that takes time, the candidate is compiled meanwhile."""

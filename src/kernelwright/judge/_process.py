@@ -443,6 +443,25 @@ class Worker:
 
     # Ending
 
+    def run_out(self, message: Message, *, timeout: float) -> tuple[End | None, float]:
+        """Tells a worker its last order, and waits for its end; how it ended and after how long by the judge's clock.
+
+        None where it did not end in time: then it is ended.
+        """
+        begun = time.perf_counter()
+        self._talk.send(message)
+        try:
+            self.end = End.from_message(self._report.receive(timeout))
+        except Silent:
+            self.finish(kill=True)
+            return None, time.perf_counter() - begun
+        except ChannelError as error:
+            raise InfraError(f"a supervisor is gone: {error}") from error
+        seconds = time.perf_counter() - begun
+        self._talk.close()
+        self._report.close()
+        return self.end, seconds
+
     def finish(self, *, kill: bool = True) -> End:
         """Ends the worker and everything it started; how it went."""
         if self.end is not None:

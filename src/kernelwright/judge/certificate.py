@@ -10,6 +10,7 @@ from typing import Any
 from kernelwright.judge._judge import BASELINES
 from kernelwright.judge._status import Status
 from kernelwright.judge._verdict import Verdict, source_hash
+from kernelwright.judge.project._hearing import ORIGINAL
 from kernelwright.tasks import Task, TaskError
 
 FORMAT = 1
@@ -28,6 +29,11 @@ class Claim:
     baselines: tuple[str, ...]
     verdict: dict[str, Any]
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The baselines that a judge is asked for: a project is always timed against itself."""
+        return self.baselines if self.task.project is None else ()
+
 
 @dataclass
 class Review:
@@ -43,6 +49,8 @@ class Review:
 
 def issue(task: Task, candidate: str, verdict: Verdict, baselines: tuple[str, ...]) -> str:
     """The certificate's text. Seeds, raw samples, machine and versions stand in the verdict."""
+    if task.project is not None:
+        baselines = (ORIGINAL,)
     content = {
         "kind": KIND,
         "format": FORMAT,
@@ -76,7 +84,8 @@ def _check_form(claim: Claim) -> None:
     dict(claim.verdict["machine"])
     for ratio in claim.verdict["speedup"].values():
         _spelled(ratio)
-    unknown = set(claim.baselines) - set(BASELINES)
+    known = BASELINES if claim.task.project is None else (ORIGINAL,)
+    unknown = set(claim.baselines) - set(known)
     if unknown:
         raise ValueError(f"unknown baselines {sorted(unknown)}")
 

@@ -36,7 +36,7 @@ CHILDREN = Path("/proc/thread-self/children")
 
 def _mains() -> dict[str, Main]:
     """The workers there are, by role; importing them here is what makes a fork warm."""
-    from kernelwright.judge.worker import _build, _candidate, _device_candidate, _referee, _reference, _tool
+    from kernelwright.judge.worker import _build, _candidate, _device_candidate, _project, _referee, _reference, _tool
 
     return {
         "candidate": _candidate.main,
@@ -45,6 +45,7 @@ def _mains() -> dict[str, Main]:
         "device-candidate": _device_candidate.main,
         "referee": _referee.main,
         "tool": _tool.main,
+        "project": _project.main,
     }
 
 

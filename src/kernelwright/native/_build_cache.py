@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,23 @@ class BuildCache:
             self._fill(entry, source, build)
         return entry
 
+    def stored(self, source: Source) -> bytes | None:
+        """A library as it lies here, with its seal, for another machine to `admit`; None where there is none."""
+        entry = self.directory / f"{build_key(source)}.so"
+        return entry.read_bytes() if _sealed(entry) else None
+
+    def admit(self, key: str, stored: bytes) -> None:
+        """A library that another machine has built. What is here stays; what came damaged is left out."""
+        if not re.fullmatch("[0-9a-f]{64}", key):
+            raise ValueError(f"{key!r} is no build key")
+        entry = self.directory / f"{key}.so"
+        if _holds(stored) and not _sealed(entry):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".building-", dir=self.directory) as folder:
+                fresh = Path(folder) / entry.name
+                fresh.write_bytes(stored)
+                os.replace(fresh, entry)
+
     def _fill(self, entry: Path, source: Source, build: Callable[[Source, Path], None]) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=self.directory) as folder:
@@ -73,6 +91,10 @@ def _sealed(path: Path) -> bool:
         stored = path.read_bytes()
     except FileNotFoundError:
         return False
+    return _holds(stored)
+
+
+def _holds(stored: bytes) -> bool:
     content, seal = stored[:-SEAL_LENGTH], stored[-SEAL_LENGTH:]
     return bool(content) and seal == SEAL + _digest(content)
 

@@ -38,6 +38,15 @@ SACRIFICE = (
     "pitfalls",
     "strategies",
 )
+# What a project's prompt has in place of these.
+OF_A_PROJECT = {
+    "task": "project_task",
+    "reference": "project_sources",
+    "rules": "project_rules",
+    "answer": "project_answer",
+    "answer_improve": "project_answer_edits",
+    "answer_repair": "project_answer_edits",
+}
 LOG_LENGTHS = (12_000, 4_000, 1_500, 500)
 HISTORY_LENGTHS = (12, 6, 3, 1)
 FACTS_KEPT = 4
@@ -50,8 +59,14 @@ def render(parts: Parts) -> str:
 
 def compose(parts: Parts) -> Prompt:
     """The prompt, with its estimated length and what was shortened to fit the budget."""
-    sections = [_WRITERS.get(name, _plain(name))(parts) for name in ORDER[parts.kind]]
+    sections = [_WRITERS.get(name, _plain(name))(parts) for name in _order(parts)]
     return fit(sections, SACRIFICE, parts.tokens, _join)
+
+
+def _order(parts: Parts) -> list[str]:
+    """Which sections; a project has some of its own, and no example of a file."""
+    order = ORDER[parts.kind]
+    return [OF_A_PROJECT.get(name, name) for name in order if name != "example"] if parts.task.project else list(order)
 
 
 def _join(texts: Sequence[str], told: Sequence[str]) -> str:
@@ -94,6 +109,28 @@ def _layout(layout: str) -> str:
 
 def _reference(parts: Parts) -> Section:
     return Section("reference", section("reference", source=fenced(parts.task.source, "python")))
+
+
+def _project_task(parts: Parts) -> Section:
+    project = parts.task.project
+    assert project
+    commands = {"build": project.build, "test": project.test, "benchmark": project.benchmark}
+    facts = [f"- {name}: `{command}`" for name, command in commands.items() if command]
+    facts += [f"- case {case.name}: {_dims(case)}" for case in parts.task.cases]
+    return Section("project_task", section("project_task", name=parts.task.name, facts="\n".join(facts)))
+
+
+def _dims(case: Case) -> str:
+    dims = ", ".join(f"{name} = {value}" for name, value in case.constants.items()) or "as it is"
+    return dims + ("" if case.weight == 1 else f"; counts {case.weight:g} times")
+
+
+def _project_sources(parts: Parts) -> Section:
+    project = parts.task.project
+    assert project
+    shown = "\n\n".join(f"`{path}`:\n\n{fenced(project.text(path))}" for path in project.sources)
+    heed = "".join(f"\nTo heed:\n\n{one.text}" for one in project.marked if one.kind == "INSTRUCTIONS")
+    return Section("project_sources", section("project_sources", source=shown, heed=heed))
 
 
 def _hardware(parts: Parts) -> Section:
@@ -147,15 +184,19 @@ def where(cell: Cell | None, backend: str) -> str:
     return "\n".join(f"- {axis}: {words[axis][level]}" for axis, level in zip(AXES, cell, strict=True))
 
 
+def _shown_source(parts: Parts, kernel: Kernel) -> str:
+    return fenced(kernel.source, "" if parts.task.project else "python")
+
+
 def _parent(parts: Parts) -> Section:
     assert parts.parent
     words = "\n\n".join(filter(None, (result(parts.parent.outcome), where(parts.parent.cell, parts.backend))))
-    return Section("parent", section("parent", result=words, source=fenced(parts.parent.source, "python")))
+    return Section("parent", section("parent", result=words, source=_shown_source(parts, parts.parent)))
 
 
 def _broken(parts: Parts) -> Section:
     assert parts.parent
-    source = fenced(parts.parent.source, "python")
+    source = _shown_source(parts, parts.parent)
     return Section("broken", section("broken", result=result(parts.parent.outcome), source=source))
 
 
@@ -191,15 +232,13 @@ def _inspirations(parts: Parts) -> Section:
 
 
 def _shown(parts: Parts, number: int) -> str:
-    kernels = [
-        _inspiration(place, kernel, parts.backend) for place, kernel in enumerate(parts.inspirations[:number], 1)
-    ]
+    kernels = [_inspiration(parts, place, kernel) for place, kernel in enumerate(parts.inspirations[:number], 1)]
     return section("inspirations", kernels="\n\n".join(kernels))
 
 
-def _inspiration(place: int, kernel: Kernel, backend: str) -> str:
-    words = "\n\n".join(filter(None, (result(kernel.outcome), where(kernel.cell, backend))))
-    return section("inspiration", title=f"Kernel {place}", result=words, source=fenced(kernel.source, "python"))
+def _inspiration(parts: Parts, place: int, kernel: Kernel) -> str:
+    words = "\n\n".join(filter(None, (result(kernel.outcome), where(kernel.cell, parts.backend))))
+    return section("inspiration", title=f"Kernel {place}", result=words, source=_shown_source(parts, kernel))
 
 
 # *** where it came from and where it goes ***
@@ -245,6 +284,8 @@ def _move(axis: str, start: int, goal: int, levels: Sequence[str]) -> str:
 
 _WRITERS: dict[str, Writer] = {
     "task": _task,
+    "project_task": _project_task,
+    "project_sources": _project_sources,
     "reference": _reference,
     "hardware": _hardware,
     "rules": _rules,

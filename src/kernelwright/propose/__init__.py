@@ -13,6 +13,7 @@ from kernelwright.propose._folders import Replay, Script
 from kernelwright.propose._limited import Limited, Limits
 from kernelwright.propose._mailbox import Mailbox
 from kernelwright.propose._parse import Answer, parse
+from kernelwright.propose._regions import parse_regions
 from kernelwright.propose._request import (
     ExhaustedError,
     Kind,
@@ -44,6 +45,7 @@ __all__ = [
     "Settings",
     "TakesUp",
     "parse",
+    "parse_regions",
     "prompt_limit",
     "proposer",
 ]

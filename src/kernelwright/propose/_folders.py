@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kernelwright.propose._request import ExhaustedError, ProposerError, Reply, Request
 
-SUFFIXES = (".py", ".md", ".txt")
+SUFFIXES = (".py", ".md", ".txt", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp")
 
 
 class Script:

@@ -50,15 +50,15 @@ def parse(text: str, parent: str | None) -> Answer:
     """The candidate in an answer. `parent`: the source that edits refer to, None where there is none."""
     if len(text) > LONGEST:
         return _problem(f"the answer has {len(text)} characters, more than {LONGEST}: answer with one file.")
-    said = _Said(_said(text))
-    if not said.text.strip():
+    meant = _Said(said(text))
+    if not meant.text.strip():
         thought = " but thoughts" if text.strip() else ""
         return _problem(f"the answer is empty{thought}: answer with one Python file that defines {WANTED}.")
     for look in (_whole_file, _edits, _in_json, _cut_off, _plain_file, _invalid_file):
-        answer = look(said, parent)
+        answer = look(meant, parent)
         if answer:
             return answer
-    return _problem(_nothing(said))
+    return _problem(_nothing(meant))
 
 
 def _problem(sentence: str) -> Answer:
@@ -69,7 +69,7 @@ def _source(text: str) -> Answer:
     return Answer(text.strip("\n") + "\n")
 
 
-def _said(text: str) -> str:
+def said(text: str) -> str:
     """What is meant to be read: one kind of line end, no thoughts, no tokens of a chat format."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").removeprefix("\ufeff")
     text = _FINAL.split(text)[-1]

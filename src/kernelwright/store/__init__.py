@@ -4,12 +4,14 @@
         run = store.begin_run(task=task.hash, wire=task.to_wire(), settings={}, versions={}, machine={})
         store.note_request(Asked(run=run.id, id="1", kind="draft", backend="cpp", prompt="..."))
 
-One program writes, any number read. What a verb has returned from is on the disk, whatever happens next. Knows
-hashes, names and JSON; does not know what a prompt, a cell or a verdict means.
+A file is written by one program at a time, on a PostgreSQL server every run by one; any number read. What a verb has
+returned from is on the disk, whatever happens next. Knows hashes, names and JSON; does not know what a prompt, a cell
+or a verdict means.
 """
 
 from kernelwright.store._error import StoreError
-from kernelwright.store._lock import Owner
+from kernelwright.store._owner import Owner
+from kernelwright.store._place import ENVIRONMENT, Place
 from kernelwright.store._read import Records
 from kernelwright.store._records import (
     FINAL,
@@ -28,9 +30,11 @@ from kernelwright.store._records import (
     State,
     Worth,
 )
-from kernelwright.store._store import Store
+from kernelwright.store._store import Store, bring_up_to_date
+from kernelwright.store._transfer import Imported, export_run, import_run
 
 __all__ = [
+    "ENVIRONMENT",
     "FINAL",
     "Answered",
     "Asked",
@@ -38,10 +42,12 @@ __all__ = [
     "Candidate",
     "Event",
     "Genome",
+    "Imported",
     "Judged",
     "Move",
     "Outcome",
     "Owner",
+    "Place",
     "Records",
     "Run",
     "Sitting",
@@ -50,4 +56,7 @@ __all__ = [
     "Store",
     "StoreError",
     "Worth",
+    "bring_up_to_date",
+    "export_run",
+    "import_run",
 ]

@@ -1,11 +1,24 @@
-"""Two kinds of columns: text kept to the byte, and values as JSON. Both mean the same in SQLite and PostgreSQL."""
+"""Columns that mean the same in SQLite and PostgreSQL: names, text kept to the byte, values as JSON, row numbers."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from sqlalchemy import Dialect, LargeBinary, Text, TypeDecorator
+from sqlalchemy import BigInteger, Dialect, Integer, LargeBinary, String, Text, TypeDecorator
+
+# SQLite numbers rows by themselves only where they are called INTEGER, which is as wide there.
+Number = BigInteger().with_variant(Integer, "sqlite")
+
+
+class Name(TypeDecorator[str]):
+    """Names, hashes and reasons. What no database takes in a text, NUL and lone surrogates, becomes a question mark."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else value.replace("\x00", "?").encode(errors="replace").decode()
 
 
 class Exact(TypeDecorator[str]):

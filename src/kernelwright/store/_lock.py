@@ -1,31 +1,20 @@
-"""Who writes into a store: one program at a time, by name. The lock of one that died is free."""
+"""Who writes into a store that is a file: one program at a time, by name. The lock of one that died is free."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import json
-import os
-import socket
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
 from kernelwright.store._error import StoreError
+from kernelwright.store._owner import HELD, Owner, myself
 
 # Somebody who only looks whether the lock is held holds it himself for a moment.
 TRIES, BETWEEN_S = 5, 0.02
-
-
-@dataclass(frozen=True)
-class Owner:
-    pid: int
-    host: str
-    since: float
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}, since {time.strftime('%F %T', time.localtime(self.since))}"
 
 
 class Lock:
@@ -42,10 +31,10 @@ class Lock:
             self._file.close()
             raise StoreError(
                 f"{store} is in use by {owner or 'another program'}",
-                "wait for it or stop it, or give this run a store of its own; reading is possible meanwhile",
+                f"wait for it or stop it, or give this run a store of its own; {HELD}",
             )
         self.left_by = _read(self._file)
-        self._write(json.dumps(asdict(Owner(os.getpid(), socket.gethostname(), time.time()))))
+        self._write(json.dumps(asdict(myself())))
 
     def close(self) -> None:
         if not self._file.closed:

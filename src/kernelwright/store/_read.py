@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, Table, exists, func, select
 
-from kernelwright.store import _connect, _schema
+from kernelwright.store import _schema
 from kernelwright.store import _tables as tables
+from kernelwright.store._database import database
 from kernelwright.store._error import StoreError, told
-from kernelwright.store._lock import Owner, holder
+from kernelwright.store._owner import Owner
+from kernelwright.store._place import Place
 from kernelwright.store._records import (
     FINAL,
     Answered,
@@ -45,21 +48,39 @@ class Records:
     meanwhile are seen too.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
-        if not self.path.is_file():
-            raise StoreError(f"there is no store at {self.path}", "check the path; a run makes one")
+    def __init__(self, place: Place | Path | str) -> None:
+        self.place = Place.at(place)
+        self._database = database(self.place)
+        self._database.check_there()
         self._begin_reading()
         try:
             with self._reading() as connection:
-                _schema.check(connection, self.path)
-        except StoreError:
+                self._check(connection)
+        except BaseException:
             self.close()
             raise
 
     def _begin_reading(self) -> None:
-        self._readers: Engine = _connect.reader(self.path)
+        self._readers: Engine = self._database.reader()
         self._mine = threading.local()
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+
+    def _check(self, connection: Connection) -> None:
+        form = _schema.found(connection, self.place)
+        if form == _schema.NOTHING:
+            raise _schema.no_store(self.place)
+        if form < _schema.FORM:
+            self._read_a_copy(connection)
+
+    def _read_a_copy(self, connection: Connection) -> None:
+        """An older store is left as it is by who only reads: a copy of it is brought up to date."""
+        self._copy = tempfile.TemporaryDirectory(prefix="kernelwright-")
+        copy = self._database.copied(connection, Path(self._copy.name) / "copy.db")
+        writer = copy.writer()
+        with told(copy), writer.begin() as writing:
+            _schema.bring_up_to_date(writing, self.place, copy.be_alone)
+        writer.dispose()
+        self._readers = copy.reader()
 
     def __enter__(self) -> Records:
         return self
@@ -69,6 +90,20 @@ class Records:
 
     def close(self) -> None:
         self._readers.dispose()
+        if self._copy is not None:
+            with suppress(OSError):
+                self._copy.cleanup()
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[Connection]:
+        """What is read inside is what the store held when the first of it was read."""
+        with self._reading() as connection:
+            before = getattr(self._mine, "connection", None)
+            self._mine.connection = connection
+            try:
+                yield connection
+            finally:
+                self._mine.connection = before
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -77,7 +112,7 @@ class Records:
         if own is not None:
             yield own
             return
-        with told(self.path), self._readers.connect() as connection:
+        with told(self._database), self._readers.connect() as connection:
             yield connection
 
     def _all(self, query: Select[Any]) -> list[Row[Any]]:
@@ -96,9 +131,16 @@ class Records:
 
     # Runs
 
-    def writer(self) -> Owner | None:
-        """Who is writing into this store now; a run that says RUNNING while nobody is was interrupted."""
-        return holder(self.path)
+    def writer(self, run: str) -> Owner | None:
+        """Who may write into this run now; one that says RUNNING while nobody may was interrupted."""
+        with self._reading() as connection:
+            return self._database.holder(connection, run)
+
+    def about(self) -> dict[str, str]:
+        """What the store is: its database, its form, who brought it into that."""
+        with self._reading() as connection:
+            told_of = {name: _schema.written(connection, name) or "" for name in ("form", "written by")}
+            return {"database": self._database.about(connection), **told_of}
 
     def runs(self) -> Iterator[Run]:
         return self._stream(Run, tables.runs)
@@ -109,7 +151,7 @@ class Records:
         exact = [row for row in rows if row.id == name] or rows
         if len(exact) != 1:
             what = f"there is no run {name!r}" if not rows else f"several runs begin with {name!r}"
-            raise StoreError(f"{what} in {self.path}", self._latest())
+            raise StoreError(f"{what} in {self.place}", self._latest())
         return made(Run, exact[0])
 
     def _latest(self) -> str:

@@ -1,61 +1,95 @@
-"""Which form the tables have: written in the file, brought up to date step by step, refused where it is newer."""
+"""Which form the tables have: written in the store, brought up to date step by step, refused where it is newer.
+
+A form is a number, and a revision of that name under `migrations/versions`. To change the tables: change `_tables.py`,
+add the next revision, raise `FORM`; a test holds one against the other on both databases. Revisions are added and never
+changed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-from sqlalchemy import Connection, insert, inspect, select, update
+from sqlalchemy import Column, Connection, MetaData, String, Table, delete, insert, inspect, select, update
 
 import kernelwright
 from kernelwright.store._error import StoreError
+from kernelwright.store._place import Place
 from kernelwright.store._tables import about, metadata
 
-Step = Callable[[Connection], None]
-
-# Step n brings a file from form n to form n + 1. A new file has form 0. Steps are added and never changed.
-STEPS: tuple[Step, ...] = (metadata.create_all,)
-
-
-def bring_up_to_date(connection: Connection, path: Path) -> None:
-    """Within the caller's transaction: all of it, or the file stays as it was."""
-    form = _form(connection, path)
-    _refuse_newer(form, path)
-    for step in STEPS[form:]:
-        step(connection)
-    if form < len(STEPS):
-        _write(connection, {"form": str(len(STEPS)), "written by": kernelwright.__version__})
+FORM = 2
+NOTHING = 0
+# Under this name stands the hash of a run that was exported, until somebody writes into its file.
+SEALED = "sealed"
+# Alembic's own mark; `about` is what counts, for every version of this program can read it.
+mark = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
-def check(connection: Connection, path: Path) -> None:
-    """For who only reads: the form must be the one known here."""
-    form = _form(connection, path)
-    _refuse_newer(form, path)
-    if form < len(STEPS):
+def bring_up_to_date(connection: Connection, place: Place, alone: Callable[[Connection], None]) -> None:
+    """Within the caller's transaction: all of it, or the store stays as it was. `alone`: raises where others write."""
+    form = found(connection, place)
+    if form == FORM:
+        return
+    if form == NOTHING:
+        metadata.create_all(connection)
+    else:
+        alone(connection)
+        _migrate(connection, form)
+    _write(connection, {"form": str(FORM), "written by": kernelwright.__version__})
+    _set_mark(connection, FORM)
+
+
+def found(connection: Connection, place: Place) -> int:
+    """The form of this store; raises where it is none, or a newer one than is known here."""
+    form = _form(connection, place)
+    if form > FORM:
         raise StoreError(
-            f"{path} was written by an older version (form {form}, here {len(STEPS)})",
-            "begin or resume a run with it once: that brings it up to date",
+            f"{place} was written by a newer version (form {form}, known here up to {FORM})",
+            "use that version of kernelwright, or another store; this one was left as it is",
         )
+    return form
 
 
-def _refuse_newer(form: int, path: Path) -> None:
-    if form > len(STEPS):
-        raise StoreError(
-            f"{path} was written by a newer version (form {form}, known here up to {len(STEPS)})",
-            "use that version of kernelwright, or another store; this file was left as it is",
-        )
+def no_store(place: Place) -> StoreError:
+    return StoreError(f"there is no store at {place}", "check what --store says; a run makes one")
 
 
-def _form(connection: Connection, path: Path) -> int:
+def written(connection: Connection, name: str) -> str | None:
+    """What the store says of itself."""
+    return connection.execute(select(about.c.value).where(about.c.name == name)).scalar_one_or_none()
+
+
+def note(connection: Connection, name: str, value: str) -> None:
+    _write(connection, {name: value})
+
+
+def break_seal(connection: Connection) -> None:
+    connection.execute(delete(about).where(about.c.name == SEALED))
+
+
+def _form(connection: Connection, place: Place) -> int:
     names = inspect(connection).get_table_names()
     if not names:
-        return 0
+        return NOTHING
     if about.name not in names:
         raise StoreError(
-            f"{path} is a database of something else: it has tables, and not ours",
-            "give another path; this file was left as it is",
+            f"{place} is a database of something else: it has tables, and not ours",
+            "give another place; this one was left as it is",
         )
-    return int(connection.execute(select(about.c.value).where(about.c.name == "form")).scalar_one())
+    return int(written(connection, "form") or NOTHING)
+
+
+def _migrate(connection: Connection, form: int) -> None:
+    # Loaded where it is needed, which is hardly ever.
+    from kernelwright.store._migrate import upgrade
+
+    _set_mark(connection, form)
+    upgrade(connection)
+
+
+def _set_mark(connection: Connection, form: int) -> None:
+    mark.create(connection, checkfirst=True)
+    connection.execute(delete(mark))
+    connection.execute(insert(mark).values(version_num=str(form)))
 
 
 def _write(connection: Connection, values: dict[str, str]) -> None:

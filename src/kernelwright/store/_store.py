@@ -1,4 +1,4 @@
-"""Writing a store: every verb is a transaction, and what has returned is on the disk."""
+"""Writing a store: every verb is a transaction, and what has returned is on the disk, here or on the server."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from sqlalchemy import Connection, Table, Update, bindparam, func, insert, select, update
 
-from kernelwright.store import _connect, _schema
+from kernelwright.store import _schema
 from kernelwright.store import _tables as tables
-from kernelwright.store._error import DiskError, StoreError, placed, told
-from kernelwright.store._lock import Lock, Owner
+from kernelwright.store._database import database
+from kernelwright.store._error import DiskError, StoreError, told
+from kernelwright.store._owner import Owner
+from kernelwright.store._place import Place
 from kernelwright.store._read import Condition, Records
 from kernelwright.store._records import (
     Answered,
@@ -30,7 +32,6 @@ from kernelwright.store._records import (
     State,
     Values,
 )
-from kernelwright.store._reserve import Reserve
 from kernelwright.store._rows import add
 
 INFRA = "INFRA"
@@ -40,26 +41,25 @@ class Store(Records):
     """The records of runs, with the right to write them. A context manager; threads may share it.
 
     Args:
-        path: The file; made where there is none, brought up to date where it is older.
+        place: The file, or a server's database; made where there is none, brought up to date where it is older.
 
     Attributes:
-        left_by: Who wrote here before and ended without closing, if somebody did.
+        left_by: Who wrote into this file before and ended without closing, if somebody did.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+    def __init__(self, place: Place | Path | str) -> None:
+        self.place = Place.at(place)
         self._turn = threading.RLock()
-        with placed(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = Lock(self.path)
-        self.left_by: Owner | None = self._lock.left_by
-        self._reserve = Reserve(self.path)
-        self._writer = _connect.writer(self.path)
+        self._claimed: set[str] = set()
+        self._database = database(self.place)
+        self.left_by: Owner | None = self._database.take()
+        self._writer = self._database.writer()
         self._begin_reading()
         try:
             with self._writing() as connection:
-                _schema.bring_up_to_date(connection, self.path)
-            self._reserve.take()
+                _schema.bring_up_to_date(connection, self.place, self._database.be_alone)
+                _schema.break_seal(connection)
+            self._database.reserve()
         except BaseException:
             self.close()
             raise
@@ -70,8 +70,7 @@ class Store(Records):
     def close(self) -> None:
         super().close()
         self._writer.dispose()
-        self._reserve.give_up()
-        self._lock.close()
+        self._database.release()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -84,15 +83,26 @@ class Store(Records):
         with self._turn:
             own: Connection | None = getattr(self._mine, "connection", None)
             if own is not None:
-                with told(self.path):
+                with told(self._database):
                     yield own
                 return
-            with told(self.path), self._writer.begin() as connection:
+            with told(self._database), self._writer.begin() as connection:
+                self._database.take_turn(connection)
                 self._mine.connection = connection
                 try:
                     yield connection
                 finally:
                     self._mine.connection = None
+
+    def _claim(self, run: str) -> None:
+        """One program writes into a run. Asked for before a turn is taken: nobody waits for a run meanwhile."""
+        with self._turn:
+            if run in self._claimed:
+                return
+            own: Connection | None = getattr(self._mine, "connection", None)
+            with told(self._database), nullcontext(own) if own is not None else self._writer.begin() as connection:
+                self._database.claim(connection, run)
+            self._claimed.add(run)
 
     # Runs
 
@@ -100,6 +110,7 @@ class Store(Records):
         """`task` is the hash of the task whose wire form this is."""
         name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
         run = Run(id=name, task=task, settings=settings, versions=versions, machine=machine)
+        self._claim(name)
         with self._writing() as connection:
             if self.task(task) is None:
                 connection.execute(insert(tables.tasks).values(hash=task, wire=wire))
@@ -109,8 +120,9 @@ class Store(Records):
 
     def resume_run(self, name: str) -> Run:
         """The run of this id, or the only one whose id begins so; it is running again."""
+        found = self.run(name)
+        self._claim(found.id)
         with self._writing() as connection:
-            found = self.run(name)
             _set_state(connection, found.id, State.RUNNING, "")
             _sit_down(connection, found.id)
             return self.run(found.id)
@@ -144,7 +156,7 @@ class Store(Records):
         try:
             self._add_reply(reply)
         except DiskError:
-            if self._reserve.give_up():
+            if self._database.give_room():
                 self._add_reply(reply)
             raise
 
@@ -202,11 +214,30 @@ class Store(Records):
     @contextmanager
     def _for(self, run: str) -> Iterator[Connection]:
         """Writes for a run; the sitting lasts at least until now."""
+        self._claim(run)
         with self._writing() as connection:
             changed = connection.execute(_LAST_SEEN, {"of": run, "now": time.time()})
             if not changed.rowcount:
-                raise StoreError(f"there is no run {run!r} in {self.path}", "begin one first")
+                raise StoreError(f"there is no run {run!r} in {self.place}", "begin one first")
             yield connection
+
+
+def bring_up_to_date(place: Place | Path | str) -> tuple[int, int]:
+    """A store that is there, made one of this version; its form before and now."""
+    at = Place.at(place)
+    known = database(at)
+    known.check_there()
+    reader = known.reader()
+    try:
+        with told(known), reader.connect() as connection:
+            before = _schema.found(connection, at)
+    finally:
+        reader.dispose()
+    if before == _schema.NOTHING:
+        raise _schema.no_store(at)
+    if before < _schema.FORM:
+        Store(at).close()
+    return before, _schema.FORM
 
 
 def _last_seen() -> Update:

@@ -1,6 +1,6 @@
 """The tables. Rows are added, hardly ever changed; `seq` is the order in which they came, `noted` the time of day.
 
-Columns bear the names of the fields of the records in `_records.py`.
+One set of tables for both databases. Columns bear the names of the fields of the records in `_records.py`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    String,
     Table,
     UniqueConstraint,
 )
 
-from kernelwright.store._columns import Exact, Json
+from kernelwright.store._columns import Exact, Json, Name, Number
 from kernelwright.store._records import State
 
 metadata = MetaData()
@@ -30,7 +29,7 @@ STATES = Enum(State, native_enum=False, length=16, values_callable=lambda states
 
 
 def _seq() -> Column[int]:
-    return Column("seq", Integer, primary_key=True)
+    return Column("seq", Number, primary_key=True)
 
 
 def _noted() -> Column[float]:
@@ -38,23 +37,23 @@ def _noted() -> Column[float]:
 
 
 def _run() -> Column[str]:
-    return Column("run", String, ForeignKey("runs.id"), nullable=False, index=True)
+    return Column("run", Name, ForeignKey("runs.id"), nullable=False, index=True)
 
 
-def _needed(name: str, kind: Any = String) -> Column[Any]:
+def _needed(name: str, kind: Any = Name) -> Column[Any]:
     return Column(name, kind, nullable=False)
 
 
-about = Table("about", metadata, Column("name", String, primary_key=True), _needed("value"))
+about = Table("about", metadata, Column("name", Name, primary_key=True), _needed("value"))
 
-tasks = Table("tasks", metadata, Column("hash", String, primary_key=True), _needed("wire", Json))
+tasks = Table("tasks", metadata, Column("hash", Name, primary_key=True), _needed("wire", Json))
 
 runs = Table(
     "runs",
     metadata,
     _seq(),
-    Column("id", String, nullable=False, unique=True),
-    Column("task", String, ForeignKey("tasks.hash"), nullable=False),
+    Column("id", Name, nullable=False, unique=True),
+    Column("task", Name, ForeignKey("tasks.hash"), nullable=False),
     _needed("settings", Json),
     _needed("versions", Json),
     _needed("machine", Json),
@@ -75,10 +74,10 @@ requests = Table(
     _needed("backend"),
     _needed("prompt", Exact),
     _needed("model"),
-    Column("parent", String),
-    Column("genome", String),
+    Column("parent", Name),
+    Column("genome", Name),
     Column("direction", Json),
-    Column("dropped", String),
+    Column("dropped", Name),
     _noted(),
     UniqueConstraint("run", "id"),
 )
@@ -104,7 +103,7 @@ replies = Table(
 candidates = Table(
     "candidates",
     metadata,
-    Column("hash", String, primary_key=True),
+    Column("hash", Name, primary_key=True),
     _needed("source", Exact),
     _needed("backend"),
     _noted(),
@@ -115,10 +114,10 @@ births = Table(
     metadata,
     _seq(),
     _run(),
-    Column("candidate", String, ForeignKey("candidates.hash"), nullable=False, index=True),
-    Column("request", String),
-    Column("parent", String),
-    Column("genome", String),
+    Column("candidate", Name, ForeignKey("candidates.hash"), nullable=False, index=True),
+    Column("request", Name),
+    Column("parent", Name),
+    Column("genome", Name),
     Column("direction", Json),
     _noted(),
     Index("ix_births_request", "run", "request"),
@@ -128,9 +127,9 @@ verdicts = Table(
     "verdicts",
     metadata,
     _seq(),
-    _run(),
+    Column("run", Name, nullable=False, index=True),  # who paid; that run may be in another store
     _needed("job"),
-    Column("candidate", String, ForeignKey("candidates.hash"), nullable=False),
+    Column("candidate", Name, ForeignKey("candidates.hash"), nullable=False),
     _needed("task"),
     _needed("device"),
     _needed("judge"),
@@ -151,7 +150,7 @@ moves = Table(
     _run(),
     _needed("kind"),
     _needed("candidate"),
-    Column("parent", String),
+    Column("parent", Name),
     Column("cell", Json),
     _needed("data", Json),
     _noted(),
@@ -163,9 +162,9 @@ genomes = Table(
     _seq(),
     _needed("hash"),
     _needed("backend"),
-    Column("parent", String),
+    Column("parent", Name),
     _needed("regions", Json),
-    Column("run", String),
+    Column("run", Name),
     _noted(),
     UniqueConstraint("backend", "hash"),
 )

@@ -14,6 +14,8 @@ from kernelwright.tasks._fit import Shrunk, shrink
 from kernelwright.tasks._flaws import FLAWS
 from kernelwright.tasks._input_spec import DTYPES, LAYOUTS, InputSpec
 from kernelwright.tasks._load import load_task
+from kernelwright.tasks._project import Project, ProjectFile
+from kernelwright.tasks._regions import Region, RegionError
 from kernelwright.tasks._size import input_bytes
 from kernelwright.tasks._task import LIBRARIES, MODES, PRECISIONS, WEIGHTS, Task
 from kernelwright.tasks._template import write_template
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from kernelwright.tasks._draw import draw_input
     from kernelwright.tasks._example import input_like, layout_of
     from kernelwright.tasks._gather import Gathered, written
+    from kernelwright.tasks._project_template import write_project
 
 __all__ = [
     "DEFAULT_FAMILIES",
@@ -38,6 +41,10 @@ __all__ = [
     "Case",
     "Gathered",
     "InputSpec",
+    "Project",
+    "ProjectFile",
+    "Region",
+    "RegionError",
     "Shrunk",
     "Task",
     "TaskError",
@@ -48,22 +55,24 @@ __all__ = [
     "layout_of",
     "load_task",
     "shrink",
+    "write_project",
     "write_template",
     "written",
 ]
 
 
-# These need torch, which light processes that only read descriptions must not pay for.
-_WITH_TORCH = {
+# What needs torch, or pydantic to look at a project: light processes that only read descriptions need neither.
+_LATER = {
     "draw_input": "_draw",
     "input_like": "_example",
     "layout_of": "_example",
     "Gathered": "_gather",
+    "write_project": "_project_template",
     "written": "_gather",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _WITH_TORCH:
-        return getattr(import_module(f"{__name__}.{_WITH_TORCH[name]}"), name)
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

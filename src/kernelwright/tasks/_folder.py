@@ -16,13 +16,17 @@ from kernelwright.tasks._input_spec import InputSpec
 from kernelwright.tasks._literals import is_integer, is_number
 from kernelwright.tasks._load import Setting, read_text
 from kernelwright.tasks._neighbours import neighbours
+from kernelwright.tasks._project_folder import read_project
 from kernelwright.tasks._reference import Reference
-from kernelwright.tasks._schema import CaseTable, InputTable, TaskTable, read_table
+from kernelwright.tasks._schema import CaseTable, InputTable, ProjectTable, TaskTable, read_table
 from kernelwright.tasks._task import Task
 
 
 def load_folder(folder: Path, settings: Mapping[str, Setting], mode: str | None) -> Task:
     table = _read_toml(folder / "task.toml")
+    if table.project is not None:
+        with located(str(folder / "task.toml")):
+            return _project_task(folder, table, table.project, settings)
     reference = _read_reference(folder / "reference.py", table)
     reference = _with_settings(reference, table, settings)
     cases = _cases(table, settings, folder / "task.toml")
@@ -31,6 +35,28 @@ def load_folder(folder: Path, settings: Mapping[str, Setting], mode: str | None)
             _check_case(reference, case)
     with located(str(folder / "task.toml")):
         return _task(folder, table, reference, cases, mode)
+
+
+def _project_task(folder: Path, table: TaskTable, told: ProjectTable, settings: Mapping[str, Setting]) -> Task:
+    """A task made of somebody's own code. Its cases are what the benchmark is told to run."""
+    cases = _project_cases(table, settings, folder / "task.toml")
+    project = read_project(folder, told)
+    for case in cases:
+        project.command(case, seed=0, output="")
+    name = table.name or folder.resolve().name
+    return Task(name, project.original, cases, library="allowed", origin=str(folder), project=project)
+
+
+def _project_cases(table: TaskTable, settings: Mapping[str, Setting], path: Path) -> tuple[Case, ...]:
+    dims = sorted({name for case in table.case for name in case.dims})
+    for name in settings:
+        if name not in dims:
+            fix = choose_among(name, dims, none="Its cases have no dims.")
+            raise TaskError(f"there is no dim {name!r} to set.", fix=fix)
+    if table.neighbours or table.init is not None or any(case.inputs or case.families for case in table.case):
+        what = "init, neighbours, inputs and families describe a reference's tensors, and a project has none."
+        raise TaskError(what, fix="Remove them; give cases dims, and name those in benchmark: {rows}.")
+    return _cases(table, settings, path)
 
 
 def _task(folder: Path, table: TaskTable, reference: Reference, cases: tuple[Case, ...], mode: str | None) -> Task:

@@ -36,6 +36,21 @@ class CaseTable(_Table):
     inputs: dict[str, InputTable] | None = None
 
 
+class ProjectTable(_Table):
+    """`[project]`: somebody's own code, with regions to be made faster."""
+
+    root: str = "."
+    sources: list[str]
+    build: str = ""
+    test: str
+    benchmark: str
+    output: str = "json"
+    tolerance: float = 1e-6
+    languages: dict[str, str] = Field(default_factory=dict)
+    folders: list[str] = Field(default_factory=list)
+    exclude: list[str] = Field(default_factory=list)
+
+
 class TaskTable(_Table):
     """The whole of `task.toml`."""
 
@@ -47,6 +62,7 @@ class TaskTable(_Table):
     init: list[JsonValue] | None = None
     neighbours: list[str] = Field(default_factory=list)
     case: list[CaseTable] = Field(default_factory=list)
+    project: ProjectTable | None = None
 
 
 # Keys sit at odd depths: `name`, `case[0].name`, `case[0].inputs.x.name`.
@@ -92,7 +108,7 @@ def _problem(place: Place, errors: list[ErrorDetails]) -> str:
 
 
 def _meant(place: Place) -> str:
-    table = _TABLE_AT_DEPTH.get(len(place))
+    table = ProjectTable if place[0] == "project" and len(place) > 1 else _TABLE_AT_DEPTH.get(len(place))
     known = list(table.model_fields) if table else []
     meant = closest(str(place[-1]), known)
     return f" Did you mean {meant!r}?" if meant else f" Known keys: {', '.join(known)}."

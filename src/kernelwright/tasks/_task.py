@@ -10,6 +10,7 @@ from typing import Any
 
 from kernelwright.tasks._case import Case
 from kernelwright.tasks._error import check_choice, require
+from kernelwright.tasks._project import Project
 from kernelwright.tasks._wire import content_hash, plain_fields
 
 PRECISIONS = ("strict", "tf32", "bf16", "fp16")
@@ -35,6 +36,8 @@ class Task:
         neighbours: Cases at nearby sizes, to tell general kernels from those that know one size.
         varying: Dims of a task folder that may take other values; see `shrink`.
         origin: Where it was read from; no part of the hash.
+        project: Somebody's own code in place of a reference; then `source` is the text of its regions, and `init`,
+            `neighbours` and what the cases say of inputs mean nothing.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Task:
     neighbours: tuple[Case, ...] = ()
     varying: tuple[str, ...] = ()
     origin: str = ""
+    project: Project | None = None
 
     def __post_init__(self) -> None:
         check_choice("precision", self.precision, PRECISIONS)
@@ -62,10 +66,15 @@ class Task:
     def hash(self) -> str:
         """Hex sha256 of everything but name and origin: equal hashes mean the same work."""
         wire = self.to_wire()
+        if self.project is not None:
+            wire["project"] = {key: value for key, value in wire["project"].items() if key != "prefix"}
         return content_hash({key: wire[key] for key in wire.keys() - {"name", "origin"}})
 
     def to_wire(self) -> dict[str, Any]:
-        return plain_fields(self)
+        wire = plain_fields(self)
+        if self.project is None:  # hashes of tasks without one stay what they were
+            del wire["project"]
+        return wire
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> "Task":
@@ -74,6 +83,7 @@ class Task:
             fields[key] = tuple(map(Case.from_wire, wire.get(key, ())))
         fields["varying"] = tuple(wire.get("varying", ()))
         fields["init"] = None if wire.get("init") is None else tuple(wire["init"])
+        fields["project"] = Project.from_wire(wire["project"]) if wire.get("project") else None
         return cls(**fields)
 
     @classmethod

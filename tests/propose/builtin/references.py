@@ -98,6 +98,51 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
     ),
     "pooling": ("F.max_pool2d(x, 3, 2, 1) + F.avg_pool2d(x, 2)[:, :, :7, :11]", "torch.randn(2, 5, 14, 22)", ""),
     "global pooling": ("F.adaptive_avg_pool2d(x, 1)", "torch.randn(3, 7, 9, 11)", ""),
+    "largest and where": ("(x.max(1)[0], x.argmax(1), x.argmin(-1), x.min(0)[1])", "torch.randn(37, 131)", ""),
+    "the best three": ("torch.topk(x, 3, dim=-1)", "torch.randn(37, 29)", ""),
+    "running sums": ("torch.cumsum(x * 2, -1) / 3 + torch.cumsum(x, 1)", "torch.randn(5, 19, 133)", ""),
+    "running products": ("torch.cumprod(x, -1) + torch.cumprod(x, 0)", "torch.rand(21, 67) + 0.5", ""),
+    "sums from behind": ("torch.cumsum(x.flip(1), 1).flip(1)", "torch.randn(7, 71)", ""),
+    "a histogram": (
+        "torch.zeros(5, 40, dtype=torch.int64).scatter_add(1, x, torch.ones_like(x))",
+        "torch.randint(40, (5, 173))",
+        "",
+    ),
+    "messages": (
+        "torch.zeros(13, 37).index_add(0, y, x)",
+        "torch.randn(51, 37), torch.randint(13, (51,))",
+        "",
+    ),
+    "a diagonal": ("(x @ x.T).diagonal() * 2", "torch.randn(19, 23)", ""),
+    "mirrored edges": ("F.pad(x, (2, 3, 1, 2), mode='reflect') * 2", "torch.randn(3, 9, 21)", ""),
+    "bytes": ("(x.float() / 255 - 0.5, (x * 2).to(torch.int8))", "torch.randint(64, (9, 33), dtype=torch.uint8)", ""),
+    "instance norm": ("F.instance_norm(x)", "torch.randn(3, 4, 9, 11)", ""),
+    "average without edges": (
+        "F.avg_pool2d(x, 3, 1, 1, count_include_pad=False)",
+        "torch.randn(2, 5, 9, 21)",
+        "",
+    ),
+    "transposed convolution": (
+        "F.conv_transpose2d(x, self.w, stride=(2, 1), padding=1, output_padding=(1, 0))",
+        "torch.randn(2, 6, 7, 13)",
+        "torch.randn(6, 5, 3, 4)",
+    ),
+    "transposed convolution with gaps": (
+        "F.conv_transpose1d(x, self.w, stride=3, padding=2, dilation=2, groups=2)",
+        "torch.randn(2, 6, 23)",
+        "torch.randn(6, 4, 3)",
+    ),
+    "convolution in space": (
+        "F.conv3d(x, self.w, padding=1)",
+        "torch.randn(2, 4, 5, 7, 13)",
+        "torch.randn(8, 4, 3, 3, 3)",
+    ),
+    "twice the size": ("F.interpolate(x, scale_factor=2.0, mode='bilinear')", "torch.randn(2, 3, 7, 9)", ""),
+    "attention": (
+        "F.scaled_dot_product_attention(x, y, y)",
+        "torch.randn(2, 3, 19, 16), torch.randn(2, 3, 21, 16)",
+        "",
+    ),
     "halves": ("x[:, :32] * torch.cos(y) + x[:, 32:] * torch.sin(y)", "torch.randn(9, 64), torch.randn(9, 32)", ""),
 }
 

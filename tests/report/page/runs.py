@@ -44,9 +44,9 @@ class Leaving(Courts):
 
 
 def played(
-    path: Path, task: Task, answer: Answer = varied, *, fleet: Courts | None = None, evaluations: int = 30
+    path: Path | str, task: Task, answer: Answer = varied, *, fleet: Courts | None = None, evaluations: int = 30
 ) -> str:
-    """A whole run into a store at this path, or as far as it comes; its name."""
+    """A whole run into a store at this place, or as far as it comes; its name."""
     plan = Plan(backend="cpp", budget=Budget(evaluations=evaluations), lanes=1)
     with pytest.MonkeyPatch.context() as patch, Store(path) as store:
         patch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)

@@ -36,7 +36,7 @@ class Place:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        return _nodes(on_gpu=self.kind == "cuda")
+        return device_nodes(on_gpu=self.kind == "cuda")
 
 
 def find(kind: str | None) -> Place | None:
@@ -51,7 +51,7 @@ def find(kind: str | None) -> Place | None:
     return Place("cuda", library)
 
 
-def _nodes(*, on_gpu: bool) -> tuple[str, ...]:
+def device_nodes(*, on_gpu: bool) -> tuple[str, ...]:
     return tuple(filter(os.path.exists, NODES)) if on_gpu else ()
 
 
@@ -62,7 +62,7 @@ def referee_cage(*, on_gpu: bool) -> Cage:
         memory_bytes=int(available_memory() * REFEREE_MEMORY),
         disk_bytes=NO_LIMIT,
         programs=True,
-        devices=_nodes(on_gpu=on_gpu),
+        devices=device_nodes(on_gpu=on_gpu),
     )
 
 

@@ -10,11 +10,13 @@ from kernelwright.propose.builtin._columns import Columns
 from kernelwright.propose.builtin._emit import Emission
 from kernelwright.propose.builtin._frame import Frame
 from kernelwright.propose.builtin._genome import Genome
-from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, plan
+from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel, plan
 from kernelwright.propose.builtin._lanes import EXACTLY, lanes, uses_series
 from kernelwright.propose.builtin._loops import Buffer, Program
 from kernelwright.propose.builtin._products import Products
 from kernelwright.propose.builtin._rows import Rows
+from kernelwright.propose.builtin._scans import Scans
+from kernelwright.propose.builtin._scatters import Scatters
 
 TEMPLATE = '''"""{title}"""
 
@@ -89,12 +91,16 @@ def _emission(kernel: Kernel, genome: Genome, written: set[Buffer], name: str) -
     frame = Frame(kernel)
     if isinstance(kernel, ProductKernel):
         return Products(frame, genome, written, name)
+    if isinstance(kernel, ScanKernel):
+        return Scans(frame, genome, written, name)
+    if isinstance(kernel, ScatterKernel):
+        return Scatters(frame, genome, written, name)
     return (Rows if frame.rows else Columns)(frame, genome, written, name)
 
 
 def _in_memory(program: Program, kernels: Sequence[Kernel]) -> set[Buffer]:
     """Buffers that must be written: outputs, and what another kernel reads."""
-    found = set(program.outputs)
+    found = {*program.outputs, *(buffer for _, buffer in program.changed)}
     for kernel in kernels:
         found |= {buffer for other in kernels if other is not kernel for buffer in other.made() & kernel.read()}
         found |= {part.into for part in kernel.parts if not part.how}
@@ -127,6 +133,7 @@ def _calls(case: Written, kernels: Sequence[Emission]) -> list[str]:
     lines = [f"{buffer.name} = torch.empty({buffer.shape}, dtype=torch.{buffer.dtype})" for buffer in made]
     for one in kernels:
         lines += [f"lib.{one.name}({', '.join(_argument(buffer) for buffer in one.buffers)})"]
+    lines += [f"self.{name}.copy_({buffer.name})" for name, buffer in case.program.changed]
     return [*lines, f"return {_result(case)}"]
 
 

@@ -14,6 +14,8 @@ from kernelwright.tasks import Task
 
 SECONDS = 120.0
 PROGRAM = "kernelwright.propose.builtin._trace"
+# What becomes of a value at the end: it is returned, or a buffer of the reference's gets it.
+RETURNED, CHANGED = "USER_OUTPUT", "BUFFER_MUTATION"
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,10 @@ class Weight:
 
 @dataclass(frozen=True)
 class Graph:
-    """What the reference computes on the inputs of one case. `inputs`: shapes, None for what is no tensor."""
+    """What the reference computes on the inputs of one case.
+
+    `inputs`: shapes, None for what is no tensor. `changed`: buffers that get a new value, and the node that gives it.
+    """
 
     sources: tuple[Source, ...]
     nodes: tuple[Node, ...]
@@ -61,6 +66,7 @@ class Graph:
     structure: str
     inputs: tuple[tuple[int, ...] | None, ...]
     state: tuple[Weight, ...]
+    changed: tuple[tuple[str, str], ...] = ()
 
 
 def capture(task: Task) -> list[Graph]:
@@ -86,16 +92,18 @@ def _said(task: Task) -> dict[str, Any]:
 
 
 def _graph(wire: Mapping[str, Any]) -> Graph:
-    changed = [kind for kind in wire["kinds"] if kind != "USER_OUTPUT"]
-    if changed:
-        raise CannotWriteError(f"the reference changes what it was given ({changed[0].lower()}).")
+    named = [(kind, target, _output(one)) for (kind, target), one in zip(wire["kinds"], wire["outputs"], strict=True)]
+    foreign = [kind for kind, _, _ in named if kind not in (RETURNED, CHANGED)]
+    if foreign:
+        raise CannotWriteError(f"the reference changes what it was given ({foreign[0].lower()}).")
     return Graph(
         sources=tuple(Source(**{**one, "shape": _shape(one["shape"])}) for one in wire["sources"]),
         nodes=tuple(_node(one) for one in wire["nodes"]),
-        outputs=tuple(_output(one) for one in wire["outputs"]),
+        outputs=tuple(name for kind, _, name in named if kind == RETURNED),
         structure="" if wire["single"] else wire["structure"],
         inputs=tuple(None if one is None else tuple(one["shape"]) for one in wire["inputs"]),
         state=tuple(Weight(**{**one, "shape": tuple(one["shape"])}) for one in wire["state"]),
+        changed=tuple((target, name) for kind, target, name in named if kind == CHANGED),
     )
 
 

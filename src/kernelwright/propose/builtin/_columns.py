@@ -7,7 +7,7 @@ from math import prod
 from kernelwright.propose.builtin._emit import GROUP, Emission, accumulated, cleared, coordinates, loop
 from kernelwright.propose.builtin._frame import identifier
 from kernelwright.propose.builtin._kernels import Part
-from kernelwright.propose.builtin._scope import each, indented
+from kernelwright.propose.builtin._scope import Scope, each, indented
 
 # Rows that are summed in float before they are added to the sum so far.
 STRETCH = 256
@@ -25,9 +25,13 @@ class Columns(Emission):
             *coordinates(f"t / {blocks}", tuple(outer)),
             f"const int64_t first = t % {blocks} * {block}, last = {last};",
         ]
+        self._outside: list[str] = []
         inside = [line for level in self.passes() for line in self._pass(level)] + self._results()
-        group = [GROUP, *indented(inside), "};"]
+        group = [*self._outside, GROUP, *indented(inside), "};"]
         return self.parallel(prod(outer) * blocks, [*at, *group, *self.lane_loop("first", "last")], [])
+
+    def scope(self) -> Scope:
+        return Scope(self.frame, self.names, {}, hoists=not self.kernel.inner)
 
     def _block(self) -> int:
         """Lanes of a task: as many as make a block of elements, but a group at least."""
@@ -42,6 +46,7 @@ class Columns(Emission):
             scope.lines += [accumulated(part, name, value) if part.how else self.saving(part, value)]
         if not parts:
             return []
+        self._outside += scope.outside
         step = each(scope.lines)
         for place in reversed(range(1, len(self.kernel.inner))):
             step = loop(f"int64_t j{place}", self.kernel.inner[place], step)

@@ -30,7 +30,8 @@ class Emission:
     @property
     def buffers(self) -> list[Buffer]:
         """What the kernel is called with: what it reads, then what it writes."""
-        return [*self._read(), *(part.into for part in self.kernel.parts if part.into in self.in_memory)]
+        written = (part.into for part in self.kernel.parts if part.into in self.in_memory)
+        return list(dict.fromkeys([*self._read(), *written]))
 
     def _read(self) -> list[Buffer]:
         return list(dict.fromkeys(one.buffer for part in self.kernel.parts for one in self.frame.reads(part)))

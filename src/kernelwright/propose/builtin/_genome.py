@@ -25,6 +25,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "tile_rows": (8, 6, 4, 12),
     "tile_columns": (2, 3, 1, 4),
     "rows_at_once": (64, 32, 128, 256),
+    "packing": ("auto", "always", "never"),
 }
 CHANGES = (1, 1, 2, 3)
 
@@ -45,7 +46,8 @@ class Genome:
         schedule: How rows and blocks are dealt out to threads.
         threads: How many; 0 for as many as there are.
         tile_rows, tile_columns: Rows, and vectors in each, of a product that are summed in registers.
-        rows_at_once: Rows of a product for which its columns are gone through once.
+        rows_at_once: Rows of a product that a thread takes at least.
+        packing: Whether columns of a right matrix are put one behind the other before they are multiplied.
     """
 
     width: int = 16
@@ -61,6 +63,7 @@ class Genome:
     tile_rows: int = 8
     tile_columns: int = 2
     rows_at_once: int = 64
+    packing: str = "auto"
 
     def __str__(self) -> str:
         return " ".join(f"{name}={value}" for name, value in asdict(self).items())

@@ -18,6 +18,8 @@ from kernelwright.propose.builtin._loops import (
     Product,
     Program,
     Reduce,
+    Scan,
+    Scatter,
     Shape,
     Statement,
     Store,
@@ -61,6 +63,11 @@ class Kernel:
         """What is found within a row and can be read further down in it."""
         return {part.into for part in self.parts if part.how}
 
+    @property
+    def at_hand(self) -> Layout:
+        """Where what the kernel itself found must be read for it to be at hand."""
+        return _along_rows(self.outer, self.inner)
+
     def made(self) -> set[Buffer]:
         return {part.into for part in self.parts}
 
@@ -86,15 +93,67 @@ class ProductKernel(Kernel):
         return super().read() | reads(self.product)
 
 
+@dataclass
+class ScanKernel(Kernel):
+    """A scan, and what is made of its elements one by one. `order`: of the axes, so that lanes run along the last."""
+
+    order: tuple[int, ...] = ()
+    axis: int = 0
+
+    @classmethod
+    def of(cls, scan: Scan) -> ScanKernel:
+        shape = scan.into.shape
+        last = _lane_axis(scan)
+        others = [axis for axis in range(len(shape)) if axis not in (scan.axis, last)]
+        order = (*others, scan.axis, *([last] if last != scan.axis else []))
+        turn = permute(order)
+        whole = turn(Layout(shape, 0, scan.into.strides))
+        part = Part(scan.into, whole, viewed(scan.expression, turn), scan.how)
+        return cls(whole.shape, (), [part], order, order.index(scan.axis))
+
+    @property
+    def at_hand(self) -> Layout:
+        return self.parts[0].layout
+
+
+def _lane_axis(scan: Scan) -> int:
+    """The axis along which values lie side by side: the scan's own, if most do."""
+    strides = [access.layout.strides for access in accesses(scan.expression)] or [scan.into.strides]
+    axes = [axis for axis, size in enumerate(scan.into.shape) if size > 1] or [scan.axis]
+    return max(axes, key=lambda axis: (sum(one[axis] == 1 for one in strides), axis == scan.axis, axis))
+
+
+@dataclass
+class ScatterKernel(Kernel):
+    """Values that go where an index says."""
+
+    scatter: Scatter | None = None
+
+    @classmethod
+    def of(cls, scatter: Scatter) -> ScatterKernel:
+        shape = scatter.value.shape
+        whole = Layout(scatter.into.shape, 0, scatter.into.strides)
+        part = Part(scatter.into, Layout(shape, 0, whole.strides), scatter.value)
+        return cls(shape, (), [part], scatter)
+
+    def read(self) -> set[Buffer]:
+        assert self.scatter is not None
+        return reads(self.scatter)
+
+
 def plan(program: Program, genome: Genome) -> list[Kernel]:
     """Kernels in the order in which they run."""
     kernels: list[Kernel] = []
     for statement in _cut(program.statements, genome.parts):
         if isinstance(statement, Product):
             kernels.append(ProductKernel.of(statement))
+        elif isinstance(statement, Scan):
+            kernels.append(ScanKernel.of(statement))
+        elif isinstance(statement, Scatter):
+            kernels.append(ScatterKernel.of(statement))
         else:
             _place(_squeezed(statement), kernels, genome.fuse)
-    return [kernel if isinstance(kernel, ProductKernel) else _coalesced(kernel) for kernel in kernels]
+    return [_coalesced(kernel) if type(kernel) is Kernel else kernel for kernel in kernels]
 
 
 # *** reductions to few numbers ***
@@ -186,15 +245,22 @@ def _along_rows(outer: Shape, inner: Shape) -> Layout:
 
 
 def _fitted(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | None:
-    if isinstance(kernel, ProductKernel):
+    if isinstance(kernel, ScatterKernel):
+        return None
+    if isinstance(kernel, ProductKernel | ScanKernel):
         part = _finishing(loose, kernel) if not loose.how and read & kernel.own else None
     elif loose.how is not None:
         fits = (loose.outer, loose.inner) == (kernel.outer, kernel.inner)
         part = Part(loose.into, loose.layout, loose.expression, loose.how) if fits else None
     else:
         part = _fitted_store(loose, kernel, read)
-    possible = part is not None and part.into not in kernel.made() and _reads_only_its_row(part, kernel)
+    possible = part is not None and _is_free(part.into, kernel) and _reads_only_its_row(part, kernel)
     return part if possible else None
+
+
+def _is_free(into: Buffer, kernel: Kernel) -> bool:
+    """Whether a kernel can write there: slices of one buffer that go over the same loops do not meet."""
+    return into not in kernel.made() or not (kernel.inner or kernel.own)
 
 
 def _fitted_store(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | None:
@@ -212,14 +278,16 @@ def _fitted_store(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | No
     return None
 
 
-def _finishing(loose: _Loose, kernel: ProductKernel) -> Part | None:
-    """A store that goes once over the elements of the product."""
-    view = reshape(kernel.outer)
+def _finishing(loose: _Loose, kernel: ProductKernel | ScanKernel) -> Part | None:
+    """A store that goes once over the elements of the product or the scan."""
     if prod(loose.outer) != prod(kernel.outer):
         return None
+    view, turn = reshape(kernel.parts[0].into.shape), permute(tuple(range(len(kernel.outer))))
+    if isinstance(kernel, ScanKernel):
+        turn = permute(kernel.order)
     try:
-        layout = view(loose.layout)
-        return Part(loose.into, layout, viewed(loose.expression, view))
+        layout = turn(view(loose.layout))
+        return Part(loose.into, layout, viewed(viewed(loose.expression, view), turn))
     except NoViewError:
         return None
 
@@ -245,7 +313,7 @@ def _stretched(kernel: Kernel) -> View:
 
 
 def _reads_only_its_row(part: Part, kernel: Kernel) -> bool:
-    wanted = _along_rows(kernel.outer, kernel.inner)
+    wanted = kernel.at_hand
     stored = {one.into for one in kernel.parts if not one.how}
     mine = [access for access in accesses(part.expression) if access.buffer in kernel.own]
     return not (reads(Store(part.into, part.expression)) & stored) and all(one.layout == wanted for one in mine)

@@ -13,8 +13,18 @@ from typing import Literal
 
 Kind = Literal["float", "int", "bool"]
 Shape = tuple[int, ...]
-ELEMENTS = {"float32": "float", "int64": "int64_t", "int32": "int32_t", "bool": "bool"}
-KINDS: dict[str, Kind] = {"float32": "float", "int64": "int", "int32": "int", "bool": "bool"}
+ELEMENTS = {
+    "float32": "float",
+    "int64": "int64_t",
+    "int32": "int32_t",
+    "int16": "int16_t",
+    "int8": "int8_t",
+    "uint8": "uint8_t",
+    "bool": "bool",
+}
+KINDS: dict[str, Kind] = {
+    name: "float" if name == "float32" else "bool" if name == "bool" else "int" for name in ELEMENTS
+}
 
 
 @dataclass(frozen=True)
@@ -149,22 +159,56 @@ class Store:
 
 @dataclass(frozen=True)
 class Product:
-    """`into[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]`; without the axis b where there is one product."""
+    """`into[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]`; without the axis b where there is one product.
+
+    The axis b may be several in `left` and `right`; k and n may be several, `inner` and `across`, in `right`.
+    """
 
     into: Buffer
     left: Access
     right: Access
+    inner: int = 1
+    across: int = 1
 
 
-Statement = Reduce | Store | Product
+@dataclass(frozen=True)
+class Scan:
+    """`into[point] = how(expression at that point and at all before it along an axis)`."""
+
+    into: Buffer
+    how: Literal["sum", "prod"]
+    expression: Expression
+    axis: int
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """`into` begins as `start`; then each value is added, or put, where `index` says along an axis.
+
+    `value` and `index` go over the same space: the axes of `into`, of which `axis` may have another size.
+    """
+
+    into: Buffer
+    start: Expression
+    index: Expression
+    value: Expression
+    axis: int
+    adds: bool = True
+
+
+Statement = Reduce | Store | Product | Scan | Scatter
 
 
 @dataclass(frozen=True)
 class Program:
-    """Statements in an order in which each finds what it reads; `outputs` in the order of the reference."""
+    """Statements in an order in which each finds what it reads; `outputs` in the order of the reference.
+
+    `changed`: buffers of the reference by name, and what they are to hold afterwards.
+    """
 
     statements: tuple[Statement, ...]
     outputs: tuple[Buffer, ...]
+    changed: tuple[tuple[str, Buffer], ...] = ()
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -190,4 +234,7 @@ def accesses(expression: Expression) -> Iterator[Access]:
 def reads(statement: Statement) -> set[Buffer]:
     if isinstance(statement, Product):
         return {statement.left.buffer, statement.right.buffer}
+    if isinstance(statement, Scatter):
+        parts = (statement.start, statement.index, statement.value)
+        return {access.buffer for part in parts for access in accesses(part)}
     return {access.buffer for access in accesses(statement.expression)}

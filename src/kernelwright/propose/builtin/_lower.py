@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Literal
 
@@ -21,17 +22,31 @@ from kernelwright.propose.builtin._loops import (
     Product,
     Program,
     Reduce,
+    Scan,
+    Scatter,
     Shape,
     Statement,
     Store,
     dense,
     reads,
+    walk,
 )
-from kernelwright.propose.builtin._views import NoViewError, View, broadcast, narrow, permute, unsqueeze, viewed
+from kernelwright.propose.builtin._views import (
+    NoViewError,
+    View,
+    broadcast,
+    narrow,
+    permute,
+    rebuffered,
+    unsqueeze,
+    viewed,
+)
 
 Value = Expression | tuple[Expression, ...]
 Operator = Callable[["Lowering", Node], Value]
 OPERATORS: dict[str, Operator] = {}
+# Beyond so many operations a compiler takes minutes.
+MOST_STEPS = 8000
 RANKS: dict[Kind, int] = {"bool": 0, "int": 1, "float": 2}
 DTYPES: dict[Kind, str] = {"float": "float32", "int": "int64", "bool": "bool"}
 
@@ -67,8 +82,16 @@ class Lowering:
         for node in self._graph.nodes:
             if node.name in used:
                 self._values[node.name] = self._lowered(node)
-        outputs = tuple(self._output(name, place) for place, name in enumerate(self._graph.outputs))
-        return Program(_needed(self._statements, outputs), outputs)
+        outputs = tuple(self._output(name, f"y{place}") for place, name in enumerate(self._graph.outputs))
+        new = enumerate(self._graph.changed)
+        changed = tuple((target, self._output(name, f"z{place}")) for place, (target, name) in new)
+        wanted = (*outputs, *(buffer for _, buffer in changed))
+        needed = _in_place(_needed(self._statements, wanted))
+        steps = sum(_steps(statement) for statement in needed)
+        if steps > MOST_STEPS:
+            what = f"the reference comes apart into {steps} operations, as a loop over many steps does;"
+            raise CannotWriteError(f"{what} the built-in synthesiser writes {MOST_STEPS} at most.")
+        return Program(needed, outputs, changed)
 
     def _sourced(self, source: Source) -> Expression:
         if source.kind == "BUFFER" and source.target not in {weight.name for weight in self._graph.state}:
@@ -80,13 +103,14 @@ class Lowering:
         if name not in OPERATORS:
             raise CannotWriteError(f"the built-in synthesiser does not know the operator {node.op}.")
         if node.dtype is not None and node.dtype not in KINDS:
-            raise CannotWriteError(f"{node.op} gives {node.dtype}; the built-in synthesiser writes float32 so far.")
+            what = f"{node.op} gives {node.dtype}; the built-in synthesiser computes in float32 and integers."
+            raise CannotWriteError(what)
         return OPERATORS[name](self, node)
 
-    def _output(self, name: str, place: int) -> Buffer:
+    def _output(self, name: str, called: str) -> Buffer:
         expression = self.value(name)
         dtype = self._dtype_of(name)
-        buffer = Buffer(f"y{place}", expression.shape, dtype, "output")
+        buffer = Buffer(called, expression.shape, dtype, "output")
         self._statements.append(Store(buffer, self.cast(expression, KINDS[dtype])))
         return buffer
 
@@ -158,6 +182,17 @@ class Lowering:
             start += value.shape[axis]
         return Access(buffer, whole)
 
+    def interleave(self, parts: Sequence[tuple[tuple[int, ...], Expression]], shape: Shape, step: Shape) -> Expression:
+        """Values that are `step` apart along the last axes, each set with where it begins, written down in turn."""
+        buffer = Buffer(f"t{len(self._statements)}", shape, "float32", "inner")
+        whole, first = Layout(shape, 0, dense(shape)), len(shape) - len(step)
+        for starts, value in parts:
+            part = whole
+            for axis, (start, by) in enumerate(zip(starts, step, strict=True), first):
+                part = narrow(axis, start, value.shape[axis], by)(part)
+            self._statements.append(Store(buffer, value, part))
+        return Access(buffer, whole)
+
     def pad(self, value: Expression, before: Shape, fill: float, after: Shape | None = None) -> Expression:
         """A value with so many elements around it along its last axes, as many behind as before if not said."""
         rank, after = len(value.shape) - len(before), after or before
@@ -191,13 +226,38 @@ class Lowering:
             result = viewed(result, unsqueeze(axis))
         return result
 
+    def scan(self, how: Literal["sum", "prod"], expression: Expression, axis: int) -> Expression:
+        """The expression gathered up along an axis."""
+        turned = self.cast(expression, "float")
+        buffer = Buffer(f"s{len(self._statements)}", turned.shape, "float32", "inner")
+        self._statements.append(Scan(buffer, how, turned, axis))
+        return Access(buffer, Layout(buffer.shape, 0, buffer.strides))
+
+    def scatter(
+        self, start: Expression, index: Expression, value: Expression, axis: int, *, adds: bool = True
+    ) -> Expression:
+        """A value changed at the places that an index says."""
+        buffer = Buffer(f"s{len(self._statements)}", start.shape, DTYPES[start.kind], "inner")
+        self._statements.append(Scatter(buffer, start, index, value, axis, adds))
+        return Access(buffer, Layout(buffer.shape, 0, buffer.strides))
+
     def multiply(self, left: Expression, right: Expression) -> Expression:
         """Products of matrices; what is computed is written down first."""
         shape = (*left.shape[:-1], right.shape[-1])
+        if shape[-1] == 1 and shape[-2] > 1:  # lanes run along the last axis of the result
+            return viewed(self.multiply(viewed(right, _turned(right)), viewed(left, _turned(left))), _turned(left))
         if prod(shape) * left.shape[-1] == 0:
             raise CannotWriteError("a product of empty matrices is nothing that the built-in synthesiser writes.")
         buffer = Buffer(f"p{len(self._statements)}", shape, "float32", "inner")
         self._statements.append(Product(buffer, self._in_memory(left), self._in_memory(right)))
+        return Access(buffer, Layout(shape, 0, dense(shape)))
+
+    def multiply_windows(self, left: Expression, right: Access, inner: int, across: int) -> Expression:
+        """Products of matrices whose right one has its rows and columns along several axes."""
+        batch, rows = left.shape[:-2], left.shape[-2]
+        shape = (prod(batch), rows, prod(right.shape[-across:]))
+        buffer = Buffer(f"p{len(self._statements)}", shape, "float32", "inner")
+        self._statements.append(Product(buffer, self._in_memory(left), right, inner, across))
         return Access(buffer, Layout(shape, 0, dense(shape)))
 
     def _in_memory(self, expression: Expression) -> Access:
@@ -213,6 +273,58 @@ class Lowering:
         buffer = Buffer(f"r{len(self._statements)}", shape, "float32", "inner")
         self._statements.append(Reduce(buffer, how, turned))
         return Access(buffer, Layout(shape, 0, dense(shape)))
+
+
+def _in_place(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """What was put together piece by piece only to be copied to an output is put together there."""
+    pieced = {one.into for one in statements if isinstance(one, Scatter) or (isinstance(one, Store) and one.layout)}
+    moved: dict[Buffer, Buffer] = {}
+    kept: list[Statement] = []
+    for one in statements:
+        match one:
+            case Store(into, Access(buffer, picks=()) as access, None) if (
+                buffer in pieced and buffer not in moved and _alike(into, buffer) and _is_whole(access)
+            ):
+                moved[buffer] = into
+            case _:
+                kept.append(one)
+    return tuple(_renamed(one, moved) for one in kept) if moved else tuple(kept)
+
+
+def _alike(one: Buffer, other: Buffer) -> bool:
+    return (one.shape, one.dtype) == (other.shape, other.dtype)
+
+
+def _renamed(statement: Statement, moved: Mapping[Buffer, Buffer]) -> Statement:
+    """The statement with other buffers in the place of these, alike but for the name."""
+    into = moved.get(statement.into, statement.into)
+    match statement:
+        case Store(expression=expression):
+            return Store(into, rebuffered(expression, moved), statement.place)
+        case Reduce() | Scan():
+            return replace(statement, expression=rebuffered(statement.expression, moved))
+        case Product(left=left, right=right):
+            there = {access.buffer: moved.get(access.buffer, access.buffer) for access in (left, right)}
+            left, right = (replace(access, buffer=there[access.buffer]) for access in (left, right))
+            return replace(statement, left=left, right=right)
+        case Scatter(start=start, index=index, value=value):
+            return replace(
+                statement,
+                into=into,
+                start=rebuffered(start, moved),
+                index=rebuffered(index, moved),
+                value=rebuffered(value, moved),
+            )
+
+
+def _steps(statement: Statement) -> int:
+    return 1 if isinstance(statement, Product | Scatter) else sum(1 for _ in walk(statement.expression))
+
+
+def _turned(matrix: Expression) -> View:
+    """Rows become columns."""
+    rank = len(matrix.shape)
+    return permute((*range(rank - 2), rank - 1, rank - 2))
 
 
 def plain(argument: Any) -> float:
@@ -239,7 +351,8 @@ def _sourced(source: Source) -> Expression:
     if source.kind == "CONSTANT_TENSOR":
         return _constant(source)
     if source.dtype not in ELEMENTS:
-        what = f"{source.target or source.node} is {source.dtype}; the built-in synthesiser writes float32 so far."
+        named = source.target or source.node
+        what = f"{named} is {source.dtype}; the built-in synthesiser computes in float32 and integers."
         raise CannotWriteError(what)
     inputs = source.kind == "USER_INPUT"
     name = f"x{source.place}" if inputs else str(source.target)
@@ -269,7 +382,7 @@ def _used(graph: Graph) -> set[str]:
     """Nodes that outputs depend on: assertions and the like are left out."""
     by_name = {node.name: node for node in graph.nodes}
     used: set[str] = set()
-    waiting = list(graph.outputs)
+    waiting = [*graph.outputs, *(name for _, name in graph.changed)]
     while waiting:
         name = waiting.pop()
         if name in used:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 from kernelwright.propose.builtin._capture import Node
 from kernelwright.propose.builtin._error import CannotWriteError
-from kernelwright.propose.builtin._loops import Apply, Expression, Kind, Number, Shape
+from kernelwright.propose.builtin._loops import KINDS, Apply, Expression, Kind, Layout, Number, Place, Shape
 from kernelwright.propose.builtin._lower import Lowering, Value, argument, operator, plain
 from kernelwright.propose.builtin._views import reshape
 
@@ -138,15 +138,18 @@ def _pow_of_two(lowering: Lowering, node: Node) -> Value:
 def _clamp(lowering: Lowering, node: Node) -> Value:
     usual = (-1.0, 1.0) if node.op.startswith("aten.hardtanh") else (None, None)
     low, high = argument(node, 1, "min", usual[0]), argument(node, 2, "max", usual[1])
-    (value,) = lowering.operands(node, node.args[0], kind="float")
-    if low is not None:
-        value = of("max", value, *lowering.operands(node, low, kind="float"))
-    return value if high is None else of("min", value, *lowering.operands(node, high, kind="float"))
+    kind = KINDS[node.dtype or "float32"]
+    (value,) = lowering.operands(node, node.args[0], kind=kind)
+    for function, limit in (("max", low), ("min", high)):
+        if limit is not None:
+            value = Apply(function, (value, *lowering.operands(node, limit, kind=kind)), kind)
+    return value
 
 
 @operator("clamp_max.default")
 def _clamp_max(lowering: Lowering, node: Node) -> Value:
-    return of("min", *lowering.operands(node, *node.args[:2], kind="float"))
+    kind = KINDS[node.dtype or "float32"]
+    return Apply("min", tuple(lowering.operands(node, *node.args[:2], kind=kind)), kind)
 
 
 # *** activations ***
@@ -298,3 +301,118 @@ def _group_norm(lowering: Lowering, node: Node) -> Value:
 @operator("mm.default", "bmm.default")
 def _product(lowering: Lowering, node: Node) -> Value:
     return lowering.multiply(lowering.operand(node.args[0]), lowering.operand(node.args[1]))
+
+
+# *** the largest, and where it is ***
+
+MOST_CHOSEN = 8
+# Places are counted in float, which knows every integer below this.
+MOST_PLACES = 1 << 24
+
+
+def _extreme(
+    lowering: Lowering, value: Expression, how: Literal["max", "min"], axis: int, left: Expression | None = None
+) -> tuple[Expression, Expression]:
+    """The largest or smallest along an axis, and the first place where it is; of what is `left` alone, if said."""
+    if value.shape[axis] >= MOST_PLACES:
+        raise CannotWriteError(f"the built-in synthesiser finds places on axes below {MOST_PLACES} elements only.")
+    end = constant(-math.inf if how == "max" else math.inf, value)
+    top = lowering.reduce(how, value if left is None else choose(left, value, end), [axis], keep=True)
+    there = compare("eq", value, lowering.operand_over(top, value.shape))
+    hit = Apply("or", (there, compare("ne", value, value)), "bool")
+    if left is not None:
+        hit = Apply("and", (hit, left), "bool")
+    place = lowering.cast(place_along(value.shape, axis), "float")
+    first = lowering.reduce("min", choose(hit, place, constant(value.shape[axis], value)), [axis], keep=True)
+    return top, lowering.cast(first, "int")
+
+
+def place_along(shape: Shape, axis: int) -> Place:
+    """The number of each point along an axis."""
+    return Place(Layout(shape, 0, tuple(int(place == axis) for place in range(len(shape)))))
+
+
+@operator("argmax.default", "argmin.default")
+def _arg(lowering: Lowering, node: Node) -> Value:
+    value = lowering.cast(lowering.operand(node.args[0]), "float")
+    axis = argument(node, 1, "dim")
+    if axis is None:
+        value, axis = lowering.view(value, reshape((prod(value.shape),))), 0
+    _, found = _extreme(lowering, value, "max" if "argmax" in node.op else "min", int(axis) % len(value.shape))
+    assert node.shape is not None
+    return lowering.view(found, reshape(node.shape))
+
+
+@operator("max.dim", "min.dim")
+def _extreme_of(lowering: Lowering, node: Node) -> Value:
+    value = lowering.cast(lowering.operand(node.args[0]), "float")
+    axis = int(node.args[1]) % len(value.shape)
+    found = _extreme(lowering, value, "max" if ".max." in node.op else "min", axis)
+    assert node.shape is not None
+    top, place = (lowering.view(one, reshape(node.shape)) for one in found)
+    return (top, place)
+
+
+@operator("max.default", "min.default")
+def _extreme_of_all(lowering: Lowering, node: Node) -> Value:
+    how: Any = node.op.split(".")[1]
+    return lowering.reduce(how, lowering.operand(node.args[0]), None)
+
+
+@operator("topk.default")
+def _topk(lowering: Lowering, node: Node) -> Value:
+    """One after the other: each is the largest of those that are left."""
+    value = lowering.cast(lowering.operand(node.args[0]), "float")
+    count, axis = int(node.args[1]), int(argument(node, 2, "dim", -1)) % len(value.shape)
+    if count > MOST_CHOSEN:
+        raise CannotWriteError(f"the built-in synthesiser knows the operator {node.op} for up to {MOST_CHOSEN} only.")
+    how: Literal["max", "min"] = "max" if argument(node, 3, "largest", True) else "min"
+    left: Expression | None = None
+    found: list[tuple[Expression, Expression]] = []
+    for _ in range(count):
+        found.append(_extreme(lowering, value, how, axis, left))
+        place = lowering.operand_over(found[-1][1], value.shape)
+        other = compare("ne", place_along(value.shape, axis), place)
+        left = other if left is None else Apply("and", (left, other), "bool")
+    assert node.shape is not None
+    tops, places = zip(*found, strict=True)
+    return (lowering.join(tops, axis, node.shape, "float"), lowering.join(places, axis, node.shape, "int"))
+
+
+# *** scans ***
+
+
+@operator("cumsum.default", "cumprod.default")
+def _cumulative(lowering: Lowering, node: Node) -> Value:
+    value, axis = lowering.operand(node.args[0]), int(node.args[1])
+    if not value.shape:
+        return value
+    found = lowering.scan("sum" if "cumsum" in node.op else "prod", value, axis % len(value.shape))
+    return found if node.dtype == "float32" else lowering.cast(found, "int")
+
+
+# *** normalisation by what is at hand ***
+
+
+@operator("_native_batch_norm_legit.no_stats")
+def _batch_norm(lowering: Lowering, node: Node) -> Value:
+    value, eps = lowering.operand(node.args[0]), plain(node.args[5])
+    axes = [axis for axis in range(len(value.shape)) if axis != 1]
+    centre = mean(lowering, value, axes, keep=True)
+    away = of("sub", value, lowering.operand_over(centre, value.shape))
+    spread = mean(lowering, of("mul", away, away), axes, keep=True)
+    scale = of("rsqrt", of("add", spread, constant(eps, spread)))
+    found = of("mul", away, lowering.operand_over(scale, value.shape))
+    for function, given in (("mul", node.args[1]), ("add", node.args[2])):
+        if given is not None:
+            column = lowering.view(lowering.operand(given), reshape((1, value.shape[1], *(1 for _ in axes[1:]))))
+            found = of(function, found, lowering.operand_over(column, value.shape))
+    return (found,)
+
+
+@operator("any.dim", "any.dims", "any.default", "all.dim", "all.default")
+def _any(lowering: Lowering, node: Node) -> Value:
+    how: Literal["max", "min"] = "max" if ".any." in node.op else "min"
+    value = lowering.cast(lowering.cast(lowering.operand(node.args[0]), "bool"), "float")
+    axes = None if node.op.endswith("default") else _axes(node)
+    return lowering.cast(lowering.reduce(how, value, axes, bool(argument(node, 2, "keepdim", False))), "bool")

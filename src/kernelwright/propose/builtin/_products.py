@@ -1,20 +1,28 @@
-"""Products of matrices: the right one packed into panels of columns, tiles of sums in registers, and what is made of a
-tile's elements done to it before it is stored."""
+"""Products of matrices: tiles of sums in registers, the right matrix packed into panels of columns where that is worth
+it, and what is made of a tile's elements done to it before it is stored."""
 
 from __future__ import annotations
+
+from math import prod
 
 from kernelwright.propose.builtin._emit import Emission
 from kernelwright.propose.builtin._frame import identifier, pointer
 from kernelwright.propose.builtin._kernels import ProductKernel
-from kernelwright.propose.builtin._loops import Buffer, Layout, Product, reads
+from kernelwright.propose.builtin._loops import Access, Buffer, Layout, Product, dense, reads
 from kernelwright.propose.builtin._scope import each, indented
 
 GROUP = "auto group = [&](auto whole, auto count, int64_t from, int64_t n, const V* {name}) STEP {{"
 FEWEST_TASKS = 8
+# A product of so few rows reads its right matrix hardly more than once: packing it would double that.
+FEW_ROWS = 8
+# Bytes of a right matrix that stays in the nearest caches whatever its order.
+SMALL = 1 << 17
+# Elements of a row that are packed at a time where rows become columns.
+BLOCK = 16
 
 
 class Products(Emission):
-    """Threads share the rows of one product, or the products where there are several."""
+    """Threads share blocks of rows and of columns, and the products where there are several."""
 
     @property
     def _product(self) -> Product:
@@ -26,71 +34,131 @@ class Products(Emission):
     def _batch(self) -> int:
         return self.kernel.outer[0] if len(self.kernel.outer) > 2 else 1
 
+    @property
+    def _inner(self) -> int:
+        return self._product.left.shape[-1]
+
     def _read(self) -> list[Buffer]:
         return list(dict.fromkeys([*sorted(reads(self._product), key=lambda one: one.name), *super()._read()]))
 
     def body(self) -> list[str]:
-        columns = self.genome.tile_columns * self.genome.width
-        inner = self._product.left.shape[-1]
-        panels = -(-self.kernel.outer[-1] // columns)
+        rows, columns = self.kernel.outer[-2:]
+        if self._as_dots():
+            return self._dots()
+        tall, wide = min(self.genome.tile_rows, rows), self._vectors()
+        panels = -(-columns // (wide * self.genome.width))
+        block = self._block(tall, panels)
+        blocks = -(-rows // block)
         head = [
-            f"constexpr int R = {self.genome.tile_rows}, C = {self.genome.tile_columns};",
-            f"constexpr int64_t rows = {self.kernel.outer[-2]}, columns = {self.kernel.outer[-1]}, inner = {inner};",
-            f"constexpr int64_t panels = {panels}, wide = C * W;",
+            f"constexpr int R = {tall}, C = {wide};",
+            f"constexpr int64_t rows = {rows}, columns = {columns}, inner = {self._inner};",
+            f"constexpr int64_t panels = {panels}, wide = C * W, block = {block}, blocks = {blocks};",
+            *self._tables(),
         ]
-        room = "(float*)std::aligned_alloc(64, (panels * inner * wide * sizeof(float) + 63) / 64 * 64)"
-        made, freed = f"float* packed = {room};", "std::free(packed);"
+        at = [
+            f"const int64_t i0 = t / (panels * blocks), p = t / blocks % panels, first = t % blocks * {block};",
+            "(void)i0;",
+            "const int64_t last = first + block < rows ? first + block : rows;",
+        ]
+        last = -(-columns // self.genome.width) - (panels - 1) * wide
+        tiles = ["auto tiles = [&](auto C) STEP {", *indented(self._tiles(rows % tall)), "};"]
+        chosen = "tiles(number<C>());"
+        if last != wide:
+            chosen = f"if (p + 1 < panels) {chosen} else tiles(number<{last}>());"
+        inside = [*at, *self._packing(), *tiles, chosen]
+        return [*head, *self._team(self._batch * panels * blocks, inside)]
+
+    def _vectors(self) -> int:
+        return min(self.genome.tile_columns, -(-self.kernel.outer[-1] // self.genome.width))
+
+    def _block(self, tall: int, panels: int) -> int:
+        """Rows of a task: all, unless there would be too few tasks; each packs the columns that it needs itself."""
+        rows = self.kernel.outer[-2]
+        wanted = -(-FEWEST_TASKS // (self._batch * panels))
+        most = max(self.genome.rows_at_once, -(-rows // wanted))
+        return -(-min(rows, most) // tall) * tall
+
+    def _team(self, tasks: int, inside: list[str]) -> list[str]:
+        share = f"#pragma omp for schedule({self.genome.schedule}) nowait"
+        loop = [f"for (int64_t t = 0; t < {tasks}; t++) {{", *indented(inside), "}"]
+        room = ["float* packed = (float*)std::aligned_alloc(64, (inner * wide * sizeof(float) + 63) / 64 * 64);"]
+        made, freed = (room, ["std::free(packed);"]) if self._packed() else ([], [])
+        if tasks == 1:
+            return [*made, *loop, *freed]
         threads = f" num_threads({self.genome.threads})" if self.genome.threads else ""
-        team = f"#pragma omp parallel{threads}"
-        if self._batch > 1:
-            inside = [made, *self._shared("i0", "0", str(self._batch), [*self._panels(), *self._blocks("")]), freed]
-            return [*head, team, "{", *indented(inside), "}"]
-        share = f"#pragma omp for schedule({self.genome.schedule})"
-        inside = [*self._fixed(), "#pragma omp for", *self._panels(), *self._blocks(share)]
-        return [*head, made, team, "{", *indented(inside), "}", freed]
+        return [f"#pragma omp parallel{threads}", "{", *indented([*made, share, *loop, *freed]), "}"]
 
-    def _fixed(self) -> list[str]:
-        """A single product among products has a number all the same."""
-        return ["const int64_t i0 = 0;", "(void)i0;"] if len(self.kernel.outer) > 2 else []
+    # Where elements are
 
-    def _shared(self, counter: str, start: str, end: str, inside: list[str]) -> list[str]:
-        head = f"for (int64_t {counter} = {start}; {counter} < {end}; {counter}++) {{"
-        return [f"#pragma omp for schedule({self.genome.schedule}) nowait", head, *indented(inside), "}"]
+    def _packed(self) -> bool:
+        """Whether the right matrix is put into the order in which tiles read it."""
+        columns = self.kernel.outer[-1]
+        possible = not self._is_spread() and self._product.right.layout.strides[-1] == 1
+        if not possible or columns % self.genome.width or self.genome.packing == "always":
+            return True
+        few = self.kernel.outer[-2] <= FEW_ROWS or self._inner * columns * 4 <= SMALL
+        return not (few or self.genome.packing == "never")
 
-    def _panels(self) -> list[str]:
-        """The right matrix in the order in which tiles read it, with zeros behind its last column."""
+    def _is_spread(self) -> bool:
+        """Whether rows and columns of the right matrix are several axes in memory, as those of a window are."""
+        return self._product.inner > 1 or self._product.across > 1
+
+    def _base(self, access: Access, batch: int) -> str:
+        """Where the matrix of this product begins."""
+        shape, strides = access.layout.shape[:batch], access.layout.strides[:batch]
+        text = f"{pointer(access.buffer)} + {access.layout.offset}"
+        for size, count, stride in zip(shape, dense(shape), strides, strict=True):
+            if stride:
+                text += f" + i0 / {count} % {size} * {stride}"
+        return text
+
+    def _right_base(self) -> str:
         right = self._product.right
-        *batch, step, across = right.layout.strides
-        base = self._base(right.layout, batch)
-        at = f"{pointer(right.buffer)}[{base} + k * {step} + (p * wide + j) * {across}]"
-        inside = [f"packed[(p * inner + k) * wide + j] = p * wide + j < columns ? {at} : 0.0f;"]
-        order = ("k", "inner", "j", "wide") if across == 1 else ("j", "wide", "k", "inner")
-        for counter, size in ((order[2], order[3]), (order[0], order[1]), ("p", "panels")):
-            inside = [f"for (int64_t {counter} = 0; {counter} < {size}; {counter}++) {{", *indented(inside), "}"]
-        return inside
+        return self._base(right, len(right.shape) - self._product.inner - self._product.across)
 
-    def _base(self, layout: Layout, batch: list[int]) -> str:
-        return f"{layout.offset} + i0 * {batch[0]}" if batch else str(layout.offset)
-
-    def _blocks(self, share: str) -> list[str]:
-        """Blocks of rows, for each of which all panels are gone through."""
-        least = -(-self.kernel.outer[-2] // FEWEST_TASKS)
-        block = max(self.genome.tile_rows, min(self.genome.rows_at_once, least))
-        inside = [
-            f"const int64_t last = first + {block} < rows ? first + {block} : rows;",
-            "for (int64_t p = 0; p < panels; p++) {",
-            *indented(self._tiles()),
+    def _tables(self) -> list[str]:
+        """Where rows and columns of the right matrix are, if they are several axes."""
+        if not self._is_spread():
+            return []
+        layout = self._product.right.layout
+        split = len(layout.shape) - self._product.across
+        down = range(split - self._product.inner, split)
+        across = range(split, len(layout.shape))
+        return [
+            "static int64_t row_at[inner], column_at[panels * wide];",
+            "static bool dense_at[panels * C];",
+            f"for (int64_t k = 0; k < inner; k++) row_at[k] = {_counted('k', layout, down)};",
+            "for (int64_t j = 0; j < panels * wide; j++) {",
+            "    const int64_t n = j < columns ? j : columns - 1;",
+            f"    column_at[j] = {_counted('n', layout, across)};",
+            "}",
+            "for (int64_t v = 0; v < panels * C; v++) {",
+            "    dense_at[v] = true;",
+            "    for (int64_t j = 1; j < W; j++) dense_at[v] &= column_at[v * W + j] == column_at[v * W] + j;",
             "}",
         ]
-        loop = [f"for (int64_t first = 0; first < rows; first += {block}) {{", *indented(inside), "}"]
-        return [share, *loop] if share else loop
 
-    def _tiles(self) -> list[str]:
+    def _packing(self) -> list[str]:
+        """One panel of columns; what lies behind the last column is never stored, so it may be anything."""
+        if not self._packed():
+            return []
+        base = f"const float* right = {self._right_base()};"
+        if self._is_spread():
+            return [base, "pack_spread<C>(packed, right, row_at, inner, column_at + p * wide, dense_at + p * C);"]
+        step, across = self._product.right.layout.strides[-2:]
+        left = "columns - p * wide < wide ? columns - p * wide : wide"
+        return [base, f"pack_panel<C>(packed, right + p * wide * {across}, {step}, {across}, inner, {left});"]
+
+    def _tiles(self, rest: int) -> list[str]:
         left = self._product.left
-        *batch, row, step = left.layout.strides
-        base = f"{pointer(left.buffer)} + {self._base(left.layout, batch)}"
-        call = f"({base} + m * {row}, {row}, {step}, packed + p * inner * wide, inner, tile);"
-        return [
+        row, step = left.layout.strides[-2:]
+        if self._packed():
+            panel = "packed, wide"
+        else:
+            panel = f"{self._right_base()} + p * wide, {self._product.right.layout.strides[-2]}"
+        base = self._base(left, len(left.shape) - 2)
+        call = f"({base} + m * {row}, {row}, {step}, {panel}, inner, tile);"
+        lines = [
             "V tile[R][C];",
             *self._finish(),
             "int64_t m = first;",
@@ -98,11 +166,15 @@ class Products(Emission):
             f"    product_tile<R, C>{call}",
             "    for (int r = 0; r < R; r++) finish(m + r, tile[r]);",
             "}",
-            "for (; m < last; m++) {",
-            f"    product_tile<1, C>{call}",
-            "    finish(m, tile[0]);",
-            "}",
         ]
+        if rest:
+            lines += [
+                "if (m < last) {",
+                f"    product_tile<{rest}, C>{call}",
+                f"    for (int r = 0; r < {rest}; r++) finish(m + r, tile[r]);",
+                "}",
+            ]
+        return lines
 
     def _finish(self) -> list[str]:
         """What is done to the sums of one row of a tile; the last panel may go beyond the last column."""
@@ -112,20 +184,62 @@ class Products(Emission):
                 value = f"{name}[u]" if part.how else scope.value(part.expression)
                 scope.lines += [self.saving(part, value)]
         row = f"const int64_t i{len(self.kernel.outer) - 2} = m;"
-        body = [
-            row,
-            GROUP.format(name=name),
-            *indented(each(scope.lines)),
-            "};",
-            "const int64_t from = p * wide;",
-            "if (from + wide <= columns) group(yes(), number<C>(), from, W, sums);",
-            "else for (int64_t c = 0; c < C && from + c * W < columns; c++) {",
+        whole = "group(yes(), number<C>(), from, W, sums);"
+        single = [
+            "for (int64_t c = 0; c < C && from + c * W < columns; c++) {",
             "    const int64_t left = columns - from - c * W;",
             "    group(no(), number<1>(), from + c * W, left < W ? left : W, sums + c);",
             "}",
         ]
+        even = self.kernel.outer[-1] % self.genome.width == 0
+        stored = [whole] if even else [f"if (from + C * W <= columns) {whole}", f"else {single[0]}", *single[1:]]
+        group = [GROUP.format(name=name), *indented(each(scope.lines)), "};"]
+        body = [row, *group, "const int64_t from = p * wide;", *stored]
         return ["auto finish = [&](int64_t m, const V* sums) STEP {", *indented(body), "};"]
 
     @property
     def _sums(self) -> str:
         return identifier(self._product.into)
+
+    # Few rows, and both matrices dense along what is summed
+
+    def _as_dots(self) -> bool:
+        along = (self._product.left.layout.strides[-1], *self._product.right.layout.strides[-2:-1])
+        few = self.kernel.outer[-2] <= FEW_ROWS
+        return few and not self._is_spread() and along == (1, 1) and self._product.right.layout.strides[-1] != 1
+
+    def _dots(self) -> list[str]:
+        """Every row of the right matrix is read once, lanes along it; a vector of results is a task."""
+        rows, columns = self.kernel.outer[-2:]
+        left, right = self._product.left, self._product.right
+        row, across = left.layout.strides[-2], right.layout.strides[-1]
+        matrices = f"{self._base(left, len(left.shape) - 2)}, {row}, {self._right_base()} + from * {across}, {across}"
+        head = [
+            f"constexpr int R = {rows}, C = 1;",
+            f"constexpr int64_t columns = {columns}, wide = W, inner = {self._inner};",
+            "constexpr int64_t panels = (columns + W - 1) / W;",
+        ]
+        inside = [
+            "const int64_t i0 = t / panels, p = t % panels, from = p * W;",
+            "(void)i0;",
+            "V tile[R][1];",
+            f"dots<R>({matrices}, inner, columns - from < W ? columns - from : W, tile);",
+            *self._finish(),
+            "for (int r = 0; r < R; r++) finish(r, tile[r]);",
+        ]
+        tasks = self._batch * -(-columns // self.genome.width)
+        share = f"#pragma omp parallel for schedule({self.genome.schedule})"
+        share += f" num_threads({self.genome.threads})" if self.genome.threads else ""
+        loop = [f"for (int64_t t = 0; t < {tasks}; t++) {{", *indented(inside), "}"]
+        worth = tasks > 1 and self._batch * prod(self.kernel.outer[-2:]) * self._inner >= 1 << 16
+        return [*head, *([share] if worth else []), *loop]
+
+
+def _counted(number: str, layout: Layout, axes: range) -> str:
+    """The address of a point that is counted through along several axes."""
+    shape = tuple(layout.shape[axis] for axis in axes)
+    terms = [
+        f"{number} / {count} % {size} * {layout.strides[axis]}"
+        for axis, size, count in zip(axes, shape, dense(shape), strict=True)
+    ]
+    return " + ".join(terms)

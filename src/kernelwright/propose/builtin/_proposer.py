@@ -112,6 +112,9 @@ def _child(parent: Genome, others: list[Genome], chance: random.Random) -> Genom
 def _task_of(request: Request) -> Task:
     if request.task is None:
         raise ProposerError("the built-in synthesiser was asked without a task.", "Pass task= in the request.")
+    if request.task.project is not None:
+        what = "the built-in synthesiser writes kernels for references, and not regions of a project."
+        raise ProposerError(what, "Name another with --model: openai/NAME, script/DIR, mailbox/DIR.")
     if request.backend != BACKEND:
         what = f"the built-in synthesiser writes C++ so far, not {request.backend}."
         raise CannotWriteError(what, f"Say --backend {BACKEND}, or name a model with --model.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._frame import Frame, identifier, pointer
 from kernelwright.propose.builtin._functions import SPELLED
 from kernelwright.propose.builtin._lanes import literal
@@ -23,19 +22,28 @@ class Names:
 
 
 class Scope:
-    """A step under way: `lines` happen at each point, `before` once a row.
+    """A step under way: `lines` happen at each point, `before` once a row, `outside` once for all lanes of a block.
 
     Args:
         keep: What is to be kept for later passes, and in which buffer.
         saved: What earlier passes have kept.
+        hoists: Whether what is the same in all lanes of a block is worked out once, before it.
     """
 
     def __init__(
-        self, frame: Frame, names: Names, keep: Mapping[Expression, int], saved: frozenset[Expression] = frozenset()
+        self,
+        frame: Frame,
+        names: Names,
+        keep: Mapping[Expression, int],
+        saved: frozenset[Expression] = frozenset(),
+        *,
+        hoists: bool = False,
     ) -> None:
         self._frame, self._fresh, self._keep, self._saved = frame, names, keep, saved
+        self._hoists = hoists
         self.lines: list[str] = []
         self.before: list[str] = []
+        self.outside: list[str] = []
         self.kept: set[Expression] = set()
         self._names: dict[Expression, str] = {}
 
@@ -53,6 +61,10 @@ class Scope:
             return identifier(part.buffer) if self._frame.rows else f"{identifier(part.buffer)}[u]"
         if self._frame.kernel.inner and self._frame.is_row_value(part):
             return self._once_a_row(part)
+        if self._hoists and not self._frame.moves(part, [self._frame.lane_axis]):
+            name = self._fresh.fresh()
+            self.outside += [f"const {_type(part)} {name} = {self._text(part)};"]
+            return name
         return self._at_each_point(part)
 
     def _at_each_point(self, part: Expression) -> str:
@@ -97,9 +109,9 @@ class Scope:
     def _load(self, access: Access) -> str:
         step = access.layout.strides[self._frame.lane_axis]
         at = f"{pointer(access.buffer)} + {self._frame.address(access.layout)}"
+        if any(self._frame.moves(pick, [self._frame.lane_axis]) for pick, _ in access.picks):
+            return self._picked(access, at, step)
         for pick, stride in access.picks:
-            if self._frame.moves(pick, [self._frame.lane_axis]):
-                return self._picked(access, at, step)
             at += f" + (int64_t)({self._names[pick]})[0] * {stride}"
         if step == 0:
             return f"splat(*({at}))"
@@ -107,10 +119,11 @@ class Scope:
 
     def _picked(self, access: Access, at: str, step: int) -> str:
         """Each lane reads at a place of its own."""
-        if len(access.picks) > 1:
-            raise CannotWriteError("the built-in synthesiser reads by one index at a time.")
-        ((pick, stride),) = access.picks
-        return f"picked(whole, {at}, {self._names[pick]}, {stride}, {step}, n)"
+        if len(access.picks) == 1:
+            ((pick, stride),) = access.picks
+            return f"picked(whole, {at}, {self._names[pick]}, {stride}, {step}, n)"
+        together = " + ".join(f"{self._names[pick]} * {stride}" for pick, stride in access.picks)
+        return f"picked(whole, {at}, {together}, 1, {step}, n)"
 
 
 def _in_order(expression: Expression, is_known: Callable[[Expression], bool]) -> list[Expression]:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kernelwright.propose.builtin._capture import Node
 from kernelwright.propose.builtin._error import CannotWriteError
-from kernelwright.propose.builtin._loops import KINDS, Access, Apply, Expression, Kind, Layout, Number, Place
+from kernelwright.propose.builtin._loops import KINDS, Access, Apply, Expression, Kind, Layout, Number, Place, Shape
 from kernelwright.propose.builtin._lower import Lowering, Value, argument, operator, plain
-from kernelwright.propose.builtin._views import broadcast, drop, flip, narrow, permute, reshape, unsqueeze, viewed
+from kernelwright.propose.builtin._views import (
+    broadcast,
+    diagonal,
+    drop,
+    flip,
+    narrow,
+    narrow_to,
+    permute,
+    reshape,
+    unsqueeze,
+    viewed,
+)
 
 # *** the same values ***
 
@@ -165,15 +178,37 @@ def _index_select(lowering: Lowering, node: Node) -> Value:
     return _rows(table, lowering.operand(node.args[2]))
 
 
-@operator("index.Tensor")
+@operator("index.Tensor", "_unsafe_index.Tensor")
 def _index(lowering: Lowering, node: Node) -> Value:
-    table = lowering.written(lowering.operand(node.args[0]))
-    if len(node.args[1]) != 1:
-        raise CannotWriteError("the built-in synthesiser knows the operator aten.index.Tensor with one index only.")
-    index = lowering.operand(node.args[1][0])
+    """The axes that are indexed become those of the indexes, in the place of the first."""
+    table, given = lowering.written(lowering.operand(node.args[0])), node.args[1]
+    axes = [axis for axis, one in enumerate(given) if one is not None]
+    if axes != list(range(axes[0], axes[-1] + 1)):
+        raise CannotWriteError(
+            "the built-in synthesiser knows the operator aten.index.Tensor on neighbouring axes only."
+        )
+    indexes = [_index_on(lowering, given[axis], table.shape[axis]) for axis in axes]
+    assert node.shape is not None
+    first, strides = axes[0], table.layout.strides
+    between = len(node.shape) - len(table.shape) + len(axes)
+    layout = Layout(node.shape, 0, (*strides[:first], *(0 for _ in range(between)), *strides[axes[-1] + 1 :]))
+    behind = len(table.shape) - axes[-1] - 1
+    picks = [(_stretched(index, behind, node.shape), strides[axis]) for index, axis in zip(indexes, axes, strict=True)]
+    return Access(table.buffer, layout, tuple(picks))
+
+
+def _index_on(lowering: Lowering, given: Any, size: int) -> Expression:
+    index = lowering.operand(given)
     if index.kind != "int":
         raise CannotWriteError("the built-in synthesiser does not know the operator aten.index.Tensor with a mask.")
-    return _rows(table, _from_the_end(index, table.shape[0]))
+    return _from_the_end(index, size)
+
+
+def _stretched(index: Expression, behind: int, shape: Shape) -> Expression:
+    """An index over a whole shape, of which so many axes lie behind its own."""
+    for _ in range(behind):
+        index = viewed(index, unsqueeze(len(index.shape)))
+    return viewed(index, broadcast(shape))
 
 
 def _from_the_end(index: Expression, size: int) -> Expression:
@@ -194,3 +229,51 @@ def _rows(table: Access, index: Expression) -> Expression:
 
 def _picked(table: Access, layout: Layout, index: Expression, stride: int) -> Expression:
     return Access(table.buffer, layout, ((index, stride),))
+
+
+@operator("diagonal.default")
+def _diagonal(lowering: Lowering, node: Node) -> Value:
+    value = lowering.operand(node.args[0])
+    rank = len(value.shape)
+    offset, one, other = argument(node, 1, "offset", 0), argument(node, 2, "dim1", 0), argument(node, 3, "dim2", 1)
+    assert node.shape is not None
+    return viewed(value, diagonal(int(offset), one % rank, other % rank, node.shape[-1]))
+
+
+# *** writing where another value says ***
+
+
+@operator("scatter_add.default", "scatter.src", "scatter.value")
+def _scatter(lowering: Lowering, node: Node) -> Value:
+    start, index = lowering.operand(node.args[0]), lowering.operand(node.args[2])
+    axis = int(node.args[1]) % len(start.shape)
+    given = lowering.operand(node.args[3])
+    value = viewed(given, narrow_to(index.shape) if given.shape else broadcast(index.shape))
+    adds = "scatter_add" in node.op
+    return lowering.scatter(start, index, lowering.cast(value, start.kind), axis, adds=adds)
+
+
+@operator("index_add.default")
+def _index_add(lowering: Lowering, node: Node) -> Value:
+    start, value = lowering.operand(node.args[0]), lowering.operand(node.args[3])
+    axis = int(node.args[1]) % len(start.shape)
+    if argument(node, 4, "alpha", 1) != 1:
+        raise CannotWriteError("the built-in synthesiser does not know the operator aten.index_add with alpha.")
+    index = _stretched(lowering.operand(node.args[2]), len(start.shape) - axis - 1, value.shape)
+    return lowering.scatter(start, index, lowering.cast(value, start.kind), axis)
+
+
+@operator("index_put.default")
+def _index_put(lowering: Lowering, node: Node) -> Value:
+    start, given = lowering.operand(node.args[0]), [one for one in node.args[1] if one is not None]
+    if len(given) != 1 or node.args[1][0] is None:
+        raise CannotWriteError("the built-in synthesiser knows the operator aten.index_put on the first axis only.")
+    index = _index_on(lowering, given[0], start.shape[0])
+    if len(index.shape) != 1:
+        raise CannotWriteError(
+            "the built-in synthesiser knows the operator aten.index_put with one row of indexes only."
+        )
+    shape = (index.shape[0], *start.shape[1:])
+    value = lowering.cast(lowering.operand(node.args[2], shape), start.kind)
+    adds = bool(argument(node, 3, "accumulate", False))
+    return lowering.scatter(start, _stretched(index, len(shape) - 1, shape), value, 0, adds=adds)

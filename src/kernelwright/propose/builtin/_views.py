@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, Shape, dense
+from kernelwright.propose.builtin._loops import Access, Apply, Buffer, Expression, Layout, Number, Place, Shape, dense
 
 View = Callable[[Layout], Layout]
 
@@ -36,6 +36,25 @@ def _turned(part: Expression, view: View, turn: Callable[[Expression], Expressio
             return replace(part, shape=view(Layout(shape, 0, (0,) * len(shape))).shape)
         case Apply(function=function, parts=parts, kind=kind):
             return Apply(function, tuple(map(turn, parts)), kind)
+
+
+def rebuffered(expression: Expression, moved: Mapping[Buffer, Buffer]) -> Expression:
+    """The expression read from other buffers."""
+    made: dict[Expression, Expression] = {}
+
+    def turn(part: Expression) -> Expression:
+        if part not in made:
+            match part:
+                case Access(buffer=buffer, picks=picks):
+                    turned = tuple((turn(pick), stride) for pick, stride in picks)
+                    made[part] = replace(part, buffer=moved.get(buffer, buffer), picks=turned)
+                case Apply(function=function, parts=parts, kind=kind):
+                    made[part] = Apply(function, tuple(map(turn, parts)), kind)
+                case _:
+                    made[part] = part
+        return made[part]
+
+    return turn(expression)
 
 
 def permute(order: tuple[int, ...]) -> View:
@@ -85,6 +104,28 @@ def narrow(axis: int, start: int, size: int, step: int = 1) -> View:
         offset = layout.offset + start * strides[axis]
         shape[axis], strides[axis] = size, strides[axis] * step
         return Layout(tuple(shape), offset, tuple(strides))
+
+    return view
+
+
+def narrow_to(shape: Shape) -> View:
+    """The first elements along every axis."""
+
+    def view(layout: Layout) -> Layout:
+        return Layout(shape, layout.offset, layout.strides)
+
+    return view
+
+
+def diagonal(offset: int, one: int, other: int, size: int) -> View:
+    """Two axes become one, the last, that goes along both."""
+
+    def view(layout: Layout) -> Layout:
+        strides = layout.strides
+        kept = [axis for axis in range(len(strides)) if axis not in (one, other)]
+        start = layout.offset + (offset * strides[other] if offset > 0 else -offset * strides[one])
+        shape = (*(layout.shape[axis] for axis in kept), size)
+        return Layout(shape, start, (*(strides[axis] for axis in kept), strides[one] + strides[other]))
 
     return view
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any, Literal
 
 from kernelwright.propose.builtin._capture import Node
 from kernelwright.propose.builtin._error import CannotWriteError
-from kernelwright.propose.builtin._loops import Access, Expression, Layout, Shape
+from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, Shape
 from kernelwright.propose.builtin._lower import Lowering, Value, argument, operator, plain
 from kernelwright.propose.builtin._operators import constant, mean, of
-from kernelwright.propose.builtin._views import View, broadcast, permute, reshape, split, unsqueeze, viewed
+from kernelwright.propose.builtin._views import View, broadcast, narrow, permute, reshape, split, unsqueeze, viewed
+
+# A convolution that makes fewer channels of a group is no product worth the name.
+FEWEST_ROWS = 4
 
 
 def window(first: int, size: Shape, step: Shape, gap: Shape) -> View:
@@ -48,7 +52,7 @@ def _sizes(given: Any, rank: int, usual: int | None = None) -> Shape:
 
 
 def _pooled(lowering: Lowering, node: Node, how: Literal["sum", "max"], ceil: Any, gap: Any, fill: float) -> Expression:
-    rank = 3 if "3d" in node.op else 2 if "2d" in node.op else 1
+    rank = _rank(node)
     if ceil:
         raise CannotWriteError(f"the built-in synthesiser does not know the operator {node.op} with ceil_mode.")
     size = _sizes(node.args[1], rank)
@@ -57,6 +61,10 @@ def _pooled(lowering: Lowering, node: Node, how: Literal["sum", "max"], ceil: An
     value = lowering.operand(node.args[0])
     seen = windows(lowering, value, size, step=step, pad=pad, gap=_sizes(gap, rank), fill=fill)
     return lowering.reduce(how, seen, list(range(-rank, 0)))
+
+
+def _rank(node: Node) -> int:
+    return 3 if "3d" in node.op else 2 if "2d" in node.op else 1
 
 
 @operator("max_pool2d_with_indices.default", "max_pool3d_with_indices.default")
@@ -68,11 +76,28 @@ def _max_pool(lowering: Lowering, node: Node) -> Value:
 
 @operator("avg_pool1d.default", "avg_pool2d.default", "avg_pool3d.default")
 def _avg_pool(lowering: Lowering, node: Node) -> Value:
-    padded = any(_sizes(argument(node, 3, "padding", 0), 1))
-    if (padded and not argument(node, 5, "count_include_pad", True)) or argument(node, 6, "divisor_override"):
+    if argument(node, 6, "divisor_override"):
         raise CannotWriteError(f"the built-in synthesiser knows the operator {node.op} with its usual divisor only.")
     total = _pooled(lowering, node, "sum", argument(node, 4, "ceil_mode", False), 1, 0.0)
-    return of("div", total, constant(math.prod(_sizes(node.args[1], len(total.shape) - 2)), total))
+    pad = _sizes(argument(node, 3, "padding", 0), _rank(node))
+    if any(pad) and not argument(node, 5, "count_include_pad", True):
+        return of("div", total, _inside(lowering, node, total.shape, pad))
+    return of("div", total, constant(math.prod(_sizes(node.args[1], _rank(node))), total))
+
+
+def _inside(lowering: Lowering, node: Node, shape: Shape, pad: Shape) -> Expression:
+    """How many elements of each window are no padding."""
+    size = _sizes(node.args[1], len(pad))
+    step = _sizes(argument(node, 2, "stride"), len(pad)) or size
+    lengths = lowering.operand(node.args[0]).shape[-len(pad) :]
+    count: Expression = Number(1, "int", shape)
+    for axis, (length, wide, by, before) in enumerate(zip(lengths, size, step, pad, strict=True)):
+        strides = tuple(by if place == len(shape) - len(pad) + axis else 0 for place in range(len(shape)))
+        start, end = Place(Layout(shape, -before, strides)), Place(Layout(shape, wide - before, strides))
+        low = Apply("max", (start, Number(0, "int", shape)), "int")
+        high = Apply("min", (end, Number(length, "int", shape)), "int")
+        count = Apply("mul", (count, Apply("sub", (high, low), "int")), "int")
+    return lowering.cast(count, "float")
 
 
 @operator("_adaptive_avg_pool2d.default", "_adaptive_avg_pool3d.default")
@@ -105,31 +130,113 @@ def _constant_pad(lowering: Lowering, node: Node) -> Value:
 @operator("convolution.default")
 def _convolution(lowering: Lowering, node: Node) -> Value:
     given, kernel, bias, step, pad, gap, transposed, _, groups = node.args
-    if transposed:
-        raise CannotWriteError("the built-in synthesiser does not know the operator aten.convolution transposed.")
-    weight = lowering.operand(kernel)
+    weight, value = lowering.operand(kernel), lowering.operand(given)
     size = weight.shape[2:]
     how = {name: _sizes(value, len(size)) for name, value in (("step", step), ("pad", pad), ("gap", gap))}
-    seen = windows(lowering, lowering.operand(given), size, **how, fill=0.0)
-    total = _correlated(lowering, seen, weight, int(groups))
     assert node.shape is not None
-    found = lowering.view(total, reshape(node.shape))
+    if transposed:
+        found = _spread(lowering, value, weight, int(groups), node.shape, **how)
+    else:
+        seen = windows(lowering, value, size, **how, fill=0.0)
+        total = _correlated(lowering, seen, viewed(weight, split(0, int(groups))))
+        found = lowering.view(total, reshape(node.shape))
     if bias is None:
         return found
     beside = viewed(lowering.operand(bias), reshape((node.shape[1], *(1 for _ in size))))
     return of("add", found, viewed(beside, broadcast(node.shape)))
 
 
-def _correlated(lowering: Lowering, seen: Expression, weight: Expression, groups: int) -> Expression:
-    """Sums over channels and window, for each group, channel of it, and place."""
-    rank = len(weight.shape) - 2
-    places = seen.shape[2 : 2 + rank]
-    shape = (seen.shape[0], groups, weight.shape[0] // groups, *places, weight.shape[1], *weight.shape[2:])
+def _spread(
+    lowering: Lowering,
+    value: Expression,
+    weight: Expression,
+    groups: int,
+    shape: Shape,
+    *,
+    step: Shape,
+    pad: Shape,
+    gap: Shape,
+) -> Expression:
+    """A transposed convolution: results that are `step` apart see the same taps of the window, so each such set is a
+    plain convolution, and there are as many sets as steps."""
+    size, lengths = weight.shape[2:], value.shape[2:]
+    taps = [_taps(*axis) for axis in zip(size, step, pad, gap, strict=True)]
+    before = tuple(max(0, *(-first for one in along for _, first in one)) for along in taps)
+    wanted = [
+        max((first + -(-(total - phase) // by) for phase, one in enumerate(along) for _, first in one), default=0)
+        for total, by, along in zip(shape[2:], step, taps, strict=True)
+    ]
+    after = tuple(max(0, need - length) for need, length in zip(wanted, lengths, strict=True))
+    padded = lowering.pad(value, before, 0.0, after) if any((*before, *after)) else lowering.written(value)
+    grouped = viewed(viewed(weight, split(0, groups)), permute((0, 2, 1, *range(3, 3 + len(size)))))
+    parts = []
+    for phases in product(*(range(by) for by in step)):
+        chosen = [along[phase] for along, phase in zip(taps, phases, strict=True)]
+        counts = tuple(-(-(total - phase) // by) for total, by, phase in zip(shape[2:], step, phases, strict=True))
+        seen = _through(padded, chosen, before, counts)
+        some = _only_taps(grouped, chosen)
+        sums = _correlated(lowering, seen, some) if all(chosen) else Number(0.0, "float", (1,))
+        whole = (*shape[:2], *counts)
+        parts += [(phases, lowering.view(sums, reshape(whole)) if all(chosen) else viewed(sums, broadcast(whole)))]
+    return parts[0][1] if len(parts) == 1 else lowering.interleave(parts, shape, step)
+
+
+def _taps(size: int, step: int, pad: int, gap: int) -> list[list[tuple[int, int]]]:
+    """For each phase of the result along an axis: taps of the window that reach it, and which element the first of its
+    results sees through each."""
+    return [
+        [(tap, (phase + pad - tap * gap) // step) for tap in range(size) if (phase + pad - tap * gap) % step == 0]
+        for phase in range(step)
+    ]
+
+
+def _through(padded: Expression, chosen: list[list[tuple[int, int]]], before: Shape, counts: Shape) -> Expression:
+    """A value as the results of one phase see it, with the taps as last axes."""
+
+    def view(layout: Layout) -> Layout:
+        offset, inside = layout.offset, []
+        for axis, taps in enumerate(chosen):
+            stride = layout.strides[2 + axis]
+            first = taps[0][1] if taps else 0
+            offset += (first + before[axis]) * stride
+            inside += [(taps[1][1] - first) * stride if len(taps) > 1 else 0]
+        shape = (*layout.shape[:2], *counts, *(len(taps) for taps in chosen))
+        return Layout(shape, offset, (*layout.strides, *inside))
+
+    return viewed(padded, view)
+
+
+def _only_taps(grouped: Expression, chosen: list[list[tuple[int, int]]]) -> Expression:
+    for axis, taps in enumerate(chosen):
+        by = taps[1][0] - taps[0][0] if len(taps) > 1 else 1
+        grouped = viewed(grouped, narrow(3 + axis, taps[0][0] if taps else 0, len(taps), by))
+    return grouped
+
+
+def _correlated(lowering: Lowering, seen: Expression, weight: Expression) -> Expression:
+    """Sums over channels and window, for each group, channel of it, and place. Weights: group, out, in, window."""
+    rank = len(weight.shape) - 3
+    groups, outer, inner = weight.shape[:3]
+    shape = (seen.shape[0], groups, outer, *seen.shape[2 : 2 + rank], inner, *weight.shape[3:])
     split_up = viewed(seen, split(1, groups))
+    if outer >= FEWEST_ROWS and isinstance(split_up, Access):
+        return lowering.view(_multiplied(lowering, split_up, weight), reshape(shape[: 3 + rank]))
     axes = range(3, 3 + rank)
     turned = viewed(split_up, permute((0, 1, *axes, 2, *(axis + rank for axis in axes))))
     left = viewed(viewed(turned, unsqueeze(2)), broadcast(shape))
-    right = viewed(weight, split(0, groups))
+    right = weight
     for _ in range(rank):
         right = viewed(right, unsqueeze(2))
     return lowering.reduce("sum", of("mul", left, viewed(right, broadcast(shape))), list(range(3 + rank, len(shape))))
+
+
+def _multiplied(lowering: Lowering, seen: Access, weight: Expression) -> Expression:
+    """The same sums as products of matrices: rows are channels that come out, columns are places."""
+    rank = len(weight.shape) - 3
+    groups, outer = weight.shape[:2]
+    flat = lowering.view(weight, reshape((groups, outer, math.prod(weight.shape[2:]))))
+    left = viewed(flat, broadcast((seen.shape[0], *flat.shape)))
+    places, inside = range(3, 3 + rank), range(3 + rank, 3 + 2 * rank)
+    right = viewed(seen, permute((0, 1, 2, *inside, *places)))
+    assert isinstance(right, Access)
+    return lowering.multiply_windows(left, right, 1 + rank, rank)

@@ -12,7 +12,8 @@ from kernelwright.store import Birth, Judged, Records, Run
 
 # What an archive is told about a candidate when it is judged; the rest is about candidates it knows.
 EVALUATIONS = ("offer", "failed")
-BASELINE = "eager"
+# What a kernel is timed against: the reference as it is, or the project as it is.
+EAGER, ORIGINAL = "eager", "original"
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Ruling:
     accepted: bool
     message: str
     speeds: Mapping[str, Speed]
+
+    @property
+    def speed(self) -> Speed | None:
+        """Over the baseline that a search goes by."""
+        return self.speeds.get(EAGER) or self.speeds.get(ORIGINAL)
 
     @classmethod
     def of(cls, verdict: Mapping[str, Any]) -> Ruling:
@@ -61,7 +67,7 @@ class Attempt:
 
     @property
     def speed(self) -> Speed | None:
-        return self.ruling.speeds.get(BASELINE) if self.ruling.accepted else None
+        return self.ruling.speed if self.ruling.accepted else None
 
 
 class Register:

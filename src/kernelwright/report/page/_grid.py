@@ -50,8 +50,8 @@ def grid(story: Story) -> Html:
     panels = [_panel(story, level, shades) for level in range(LEVELS)]
     legend = [tag("span", words, class_=f"shade {name}") for name, words in shades.legend()]
     how = (
-        "The best kernel of every kind and its speedup over eager; down: memory, across: algorithm, one panel for each "
-        "level of coordination. Outlined: the best of all."
+        f"The best kernel of every kind and its speedup over {story.baseline}; down: memory, across: algorithm, one "
+        "panel for each level of coordination. Outlined: the best of all."
     )
     return section(
         "archive",

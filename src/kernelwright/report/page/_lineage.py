@@ -36,7 +36,7 @@ def _winner(story: Story) -> Html:
     line = story.lineage(best.candidate)
     said = f"How the best kernel came about: {counted(len(line), 'step')}. Speeds as first measured."
     rows = [_step(before, attempt) for before, attempt in zip([None, *line], line, strict=False)]
-    headings = ("", "kernel", "asked for", "came of it", "over eager", "over parent")
+    headings = ("", "kernel", "asked for", "came of it", f"over {story.baseline}", "over parent")
     return join([note(said), table(headings, rows, right=(0, 4, 5))])
 
 
@@ -61,7 +61,7 @@ def _asked(attempt: Attempt) -> Html | str:
 def _everyone(story: Story, family: Family) -> Html:
     elites = {elite.candidate for elite in story.archive.elites.values()}
     rows = [_member(attempt, family.generations[attempt.candidate], attempt.candidate in elites) for attempt in family]
-    return table(("candidate", "kernel", "asked for", "status", "over eager", "cell"), rows, right=(4,))
+    return table(("candidate", "kernel", "asked for", "status", f"over {story.baseline}", "cell"), rows, right=(4,))
 
 
 def _member(attempt: Attempt, generation: int, elite: bool) -> tuple[object, ...]:

@@ -42,9 +42,13 @@ def progress(story: Story) -> Html:
     return section("progress", "Progress", _Chart(story, attempts).figure())
 
 
+_TICKS = (lambda n: f"{n:g}", lambda n: f"{n:g}x")
+
+
 class _Chart:
     def __init__(self, story: Story, attempts: Sequence[Attempt]) -> None:
         self._changes = _changes(story.progress)
+        self._over = story.baseline
         self._rejected = [attempt for attempt in attempts if not attempt.ruling.accepted]
         self._untimed = [attempt for attempt in attempts if attempt.ruling.accepted and attempt.speed is None]
         self._timed = [(attempt, attempt.speed) for attempt in attempts if attempt.speed]
@@ -61,14 +65,14 @@ class _Chart:
     def figure(self) -> Html:
         strips = self._strips()
         height = STRIPS + STRIP * len(strips)
-        axes = frame(self._x, self._y, ("evaluations", "speedup over eager"), (lambda n: f"{n:g}", lambda n: f"{n:g}x"))
-        drawn = [self._eager(), self._band(), self._dots(), *strips, self._line()]
+        axes = frame(self._x, self._y, ("evaluations", f"speedup over {self._over}"), _TICKS)
+        drawn = [self._one(), self._band(), self._dots(), *strips, self._line()]
         picture = drawing("curve", "Best speedup over evaluations", self._words(), WIDTH, height, axes, *drawn)
         return figure(picture, self._caption())
 
     def _words(self) -> str:
         found = [f"{best.speed} after {counted(best.evaluations, 'evaluation')}" for best in self._changes]
-        best = f"Best over eager: {'; '.join(found[-12:])}." if found else "No kernel was accepted and timed."
+        best = f"Best over {self._over}: {'; '.join(found[-12:])}." if found else "No kernel was accepted and timed."
         return f"{best} {counted(len(self._rejected), 'candidate was', 'candidates were')} rejected."
 
     def _caption(self) -> Html:
@@ -84,10 +88,12 @@ class _Chart:
             ]
         )
 
-    def _eager(self) -> Html:
+    def _one(self) -> Html:
         at = self._y(1.0)
         line = tag("path", d=f"M{px(LEFT)} {px(at)}H{px(WIDTH - RIGHT)}", class_="eager")
-        return join([line, tag("text", "eager", x=px(WIDTH - RIGHT), y=px(at - 5), text_anchor="end", class_="axis")])
+        return join(
+            [line, tag("text", self._over, x=px(WIDTH - RIGHT), y=px(at - 5), text_anchor="end", class_="axis")]
+        )
 
     def _band(self) -> Html:
         low = [(self._x(best.evaluations), self._y(best.speed.low)) for best in self._changes]

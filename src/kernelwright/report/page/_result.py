@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from kernelwright.report.page._attempt import BASELINE
 from kernelwright.report.page._grid import in_words
 from kernelwright.report.page._html import Html, code, join, section, tag
 from kernelwright.report.page._story import Story
@@ -14,7 +13,12 @@ from kernelwright.report.page._words import Speed, counted, duration, kernel, mo
 # What a machine is known by, and how it is written; the rest of its facts stand below.
 FACTS = {"cores": "{} cores", "memory_gb": "{} GB", "compiler": "{}", "torch": "torch {}", "triton": "triton {}"}
 ABSENT = (None, "", "absent")
-SPEED_OF = {"eager": "PyTorch as it is", "compile": "torch.compile", "max-autotune": "torch.compile, max-autotune"}
+SPEED_OF = {
+    "eager": "PyTorch as it is",
+    "compile": "torch.compile",
+    "max-autotune": "torch.compile, max-autotune",
+    "original": "the project as it is",
+}
 
 
 def result(story: Story) -> Html:
@@ -25,7 +29,7 @@ def _headline(story: Story) -> Html:
     best = story.best
     if best is None:
         return tag("p", _nothing(story), class_="big")
-    speeds = {**story.speeds, BASELINE: Speed.of(best)}
+    speeds = {**story.speeds, story.baseline: Speed.of(best)}
     return tag("div", *(_speed(name, speed) for name, speed in speeds.items()), class_="speeds")
 
 

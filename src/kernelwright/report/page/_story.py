@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kernelwright.archive import Archive, Entry
-from kernelwright.report.page._attempt import BASELINE, EVALUATIONS, Attempt, Register, Ruling
+from kernelwright.report.page._attempt import EAGER, EVALUATIONS, ORIGINAL, Attempt, Register, Ruling
 from kernelwright.report.page._html import shortened
 from kernelwright.report.page._words import Speed
 from kernelwright.store import Answered, Event, Genome, Judged, Records, Run, Sitting, Spent, State
@@ -91,6 +91,11 @@ class Story:
     measured_again: bool = False
 
     @property
+    def baseline(self) -> str:
+        """What speedups are told over."""
+        return ORIGINAL if self.task.get("project") else EAGER
+
+    @property
     def task_name(self) -> str:
         return shortened(str(self.task.get("name") or self.run.task), LONGEST_NAME)
 
@@ -133,7 +138,7 @@ def read(records: Records, name: str) -> Story:
 
 
 def _state(records: Records, run: Run) -> str:
-    return "interrupted" if run.state is State.RUNNING and records.writer() is None else str(run.state)
+    return "interrupted" if run.state is State.RUNNING and records.writer(run.id) is None else str(run.state)
 
 
 def _heard(judged: Judged, worked: _Clock, register: Register) -> Hearing:
@@ -205,8 +210,9 @@ def _best(archive: Archive, told: Mapping[str, Any] | None) -> Entry | None:
 def _speeds(records: Records, run: Run, best: Entry) -> Mapping[str, Speed]:
     """Over every baseline, by the measurement that this is."""
     rulings = [Ruling.of(judged.verdict) for judged in records.judged(best.candidate, run.task)]
-    timed = [ruling.speeds for ruling in rulings if BASELINE in ruling.speeds]
-    return min(timed, key=lambda speeds: abs(math.log(speeds[BASELINE].ratio) - best.log_speedup), default={})
+    timed = [(ruling.speed, ruling.speeds) for ruling in rulings if ruling.speed]
+    nearest = min(timed, key=lambda one: abs(math.log(one[0].ratio) - best.log_speedup), default=None)
+    return nearest[1] if nearest else {}
 
 
 class _Clock:
