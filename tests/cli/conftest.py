@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from kernelwright.cli import _bench, _doctor, _eval, _profile, _suites_audit, _tune, _verify
+from kernelwright.cli import _bench, _doctor, _eval, _profile, _suites_audit, _trace, _tune, _verify
 from kernelwright.cli._app import app
 from kernelwright.judge import Judge
 from tests.judge.texts import EIGHT, eight_folder
@@ -37,7 +37,7 @@ def one_judge(kept_judge: Judge, monkeypatch: pytest.MonkeyPatch) -> Judge:
     Starting one takes longer than the test, and preparing a task as long.
     """
     monkeypatch.setattr(kept_judge, "forget", lambda task: None)
-    for command in (_bench, _doctor, _eval, _profile, _suites_audit, _tune, _verify):
+    for command in (_bench, _doctor, _eval, _profile, _suites_audit, _trace, _tune, _verify):
         monkeypatch.setattr(command, "Judge", lambda **_: contextlib.nullcontext(kept_judge))
     return kept_judge
 

@@ -10,6 +10,7 @@ from torch.nn.functional import gelu as smooth
 from torch.nn.functional import max_pool1d
 
 from kernelwright.tasks import InputSpec, Task, TaskError
+from tests.tasks import kernelbench_form as own_file
 
 SLOPE = 0.25
 SIZES = (3, [4, float("inf")])
@@ -43,6 +44,21 @@ def fused(x: Tensor, power: int, y, mode=None):
 
 def reads_table(x):
     return x + TABLE
+
+
+def reads_own_file(x):
+    return x + len(own_file.__doc__)
+
+
+class Slopes:
+    gentle: Tensor = SLOPE
+
+    def steep(self, times: Tensor) -> float:
+        return times * self.gentle
+
+
+def reads_class(x):
+    return x * Slopes().steep(8)
 
 
 def reads_nothing_known(x):
@@ -160,6 +176,12 @@ def test_star_arguments_are_inputs_of_their_own():
     assert [spec.name for spec in task.cases[0].inputs] == ["first", "rest0"]
 
 
+def test_classes_are_taken_along():
+    task = Task.from_function(reads_class, [torch.ones(3)])
+    assert "class Slopes" in task.source
+    assert torch.equal(outputs(task, torch.ones(3)), torch.full((3,), 2.0))
+
+
 def test_what_cannot_stand_alone_is_refused_with_a_reason():
     x = torch.randn(3)
     captured = torch.ones(3)
@@ -169,6 +191,7 @@ def test_what_cannot_stand_alone_is_refused_with_a_reason():
 
     assert "reads 'captured', a Tensor" in refused(closes_over, x)
     assert "reads 'TABLE', a Tensor" in refused(reads_table, x)
+    assert "reads 'own_file', a file of yours" in refused(reads_own_file, x)
     assert "nowhere" in refused(reads_nothing_known, x)
     assert "lambda" in refused(lambda x: x, x)
     assert "not a plain Python function" in refused(torch.exp, x)

@@ -28,6 +28,7 @@ from kernelwright.cli import (
     _suites,
     _suites_audit,
     _suites_quality,
+    _trace,
     _tune,
     _verify,
     _worker,
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.command("eval", help=_eval.HELP)(guarded(_eval.run))
 app.command("verify", help=_verify.HELP)(guarded(_verify.run))
 app.command("profile", help=_profile.HELP)(guarded(_profile.run))
+app.command("trace", help=_trace.HELP, context_settings=_trace.CONTEXT)(guarded(_trace.run))
 app.command("tune", help=_tune.HELP)(guarded(_tune.run))
 app.command("bench", help=_bench.HELP)(guarded(_bench.run))
 app.command("optimize", help=_optimize.HELP)(guarded(_optimize.run))

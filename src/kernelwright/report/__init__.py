@@ -8,7 +8,7 @@ from kernelwright.report._bench import Bench, Result, Speed, Summary, summarise
 from kernelwright.report._comparison import COMPARABLE, Comparison, compare, gap
 from kernelwright.report._comparison_tables import comparison_json, curve_rows, gap_rows, place_gap_rows
 from kernelwright.report._course import BUDGETS, EVALUATIONS, Course, CourseError, course
-from kernelwright.report._difference import MANY, Difference
+from kernelwright.report._difference import MANY, Difference, Paired, difference
 from kernelwright.report._metrics import (
     THRESHOLDS,
     Estimate,
@@ -38,6 +38,7 @@ __all__ = [
     "Estimate",
     "Fate",
     "Outcome",
+    "Paired",
     "Ratio",
     "Result",
     "Speed",
@@ -48,6 +49,7 @@ __all__ = [
     "correctness",
     "course",
     "curve_rows",
+    "difference",
     "fast",
     "gap",
     "gap_rows",

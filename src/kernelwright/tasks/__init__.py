@@ -4,6 +4,7 @@ A task is described here, never run: the reference is read as text, its inputs a
 Importing this package loads neither torch nor pydantic; what needs them loads them when it is called.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.tasks._case import DEFAULT_FAMILIES, FAMILIES, Case
@@ -21,6 +22,8 @@ from kernelwright.tasks._template import write_template
 
 if TYPE_CHECKING:
     from kernelwright.tasks._draw import draw_input
+    from kernelwright.tasks._example import input_like, layout_of
+    from kernelwright.tasks._gather import Gathered, written
     from kernelwright.tasks._project_template import write_project
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "PRECISIONS",
     "WEIGHTS",
     "Case",
+    "Gathered",
     "InputSpec",
     "Project",
     "ProjectFile",
@@ -47,21 +51,28 @@ __all__ = [
     "draw_input",
     "in_dtype",
     "input_bytes",
+    "input_like",
+    "layout_of",
     "load_task",
     "shrink",
     "write_project",
     "write_template",
+    "written",
 ]
 
 
+# What needs torch, or pydantic to look at a project: light processes that only read descriptions need neither.
+_LATER = {
+    "draw_input": "_draw",
+    "input_like": "_example",
+    "layout_of": "_example",
+    "Gathered": "_gather",
+    "write_project": "_project_template",
+    "written": "_gather",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # Drawing needs torch, and looking at a project pydantic: light processes that only read descriptions need neither.
-    if name == "write_project":
-        from kernelwright.tasks._project_template import write_project
-
-        return write_project
-    if name == "draw_input":
-        from kernelwright.tasks._draw import draw_input
-
-        return draw_input
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,11 +17,12 @@ def input_like(name: str, tensor: torch.Tensor) -> InputSpec:
     dtype = str(tensor.dtype).removeprefix("torch.")
     with about(f"argument {name!r}"):
         require(dtype in DTYPES, f"its dtype {dtype} cannot be described.", f"Use {', '.join(DTYPES)}.")
-        layout = _layout(tensor)
+        layout = layout_of(tensor)
     return InputSpec(name, tuple(tensor.shape), dtype, _guess(tensor.detach().cpu()), layout)
 
 
-def _layout(tensor: torch.Tensor) -> str:
+def layout_of(tensor: torch.Tensor) -> str:
+    """How it lies in memory, in the words of `LAYOUTS`; TaskError where these have none for it."""
     if tensor.is_contiguous():
         # Allocators align storage far beyond 16 bytes, the widest load a kernel is likely to use.
         return "contiguous" if tensor.storage_offset() * tensor.element_size() % 16 == 0 else "offset"
