@@ -16,7 +16,7 @@ from kernelwright.propose.builtin._genome import drawn, read
 from kernelwright.tasks import load_task
 from tests.propose.builtin.references import REFERENCES, reference
 
-DRAWN = 2
+DRAWN = 1
 BIAS_GELU = "everyday:bias_gelu"
 
 
