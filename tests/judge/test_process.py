@@ -1,5 +1,6 @@
 """A worker from the judge's side: stopped when it answers, its inputs known by page, its questions in order."""
 
+import mmap
 import os
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 from kernelwright.judge import Judge, Limits
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._prepared import Prepared
-from kernelwright.judge._process import Template
+from kernelwright.judge._process import Template, file_in_maps
 from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Task
 
@@ -143,3 +144,14 @@ def test_processes_made_ahead_are_used_and_the_rest_ended(small_judge, prepared,
     assert sum(len(pairs) for pairs in small_judge._template._spares.values()) == len(spares) - 1
     small_judge.drop_ahead()
     assert not small_judge._template._spares
+
+
+def test_a_mapped_file_is_told_from_one_with_its_number_on_another_device(tmp_path: Path) -> None:
+    fd = os.memfd_create("inputs")
+    os.ftruncate(fd, mmap.PAGESIZE)
+    with mmap.mmap(fd, mmap.PAGESIZE), open("/proc/self/maps", encoding="utf-8") as lines:
+        shown = [line.split(maxsplit=5)[3:5] for line in lines if "memfd:inputs" in line]
+    assert shown == [file_in_maps(fd)]
+    os.close(fd)
+    with (tmp_path / "library.so").open("w") as other:
+        assert file_in_maps(other.fileno())[0] != shown[0][0]

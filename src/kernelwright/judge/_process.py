@@ -356,9 +356,9 @@ class Worker:
         """Whether the slots show once, where they were mapped. A second view is a way to write over inputs unseen."""
         if self._stage is None:
             return True
-        inode = str(os.fstat(self._stage.fd).st_ino)
+        file = file_in_maps(self._stage.fd)
         with open(f"/proc/{self.pid}/maps", encoding="utf-8", errors="replace") as lines:
-            shown = [line.split(maxsplit=1)[0] for line in lines if line.split(maxsplit=5)[4] == inode]
+            shown = [line.split(maxsplit=1)[0] for line in lines if line.split(maxsplit=5)[3:5] == file]
         edges = [int(edge, 16) for span in shown for edge in span.split("-")]
         inner = edges[1:-1]
         return inner[::2] == inner[1::2] and [edges[0], edges[-1]] == self._slots() if edges else False
@@ -501,6 +501,15 @@ class Worker:
                 return False
             time.sleep(0.002)
         return True
+
+
+def file_in_maps(fd: int) -> list[str]:
+    """How the kernel names an open file where it lists what is mapped: its device and its number there.
+
+    The number alone is not enough: a library on a disk may have the same one.
+    """
+    status = os.fstat(fd)
+    return [f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}", str(status.st_ino)]
 
 
 def _stat(path: str, field: int) -> str:
