@@ -147,10 +147,10 @@ def test_processes_made_ahead_are_used_and_the_rest_ended(small_judge, prepared,
 
 
 def test_a_mapped_file_is_told_from_one_with_its_number_on_another_device(tmp_path: Path) -> None:
-    fd = os.memfd_create("inputs")
+    fd = os.memfd_create("known-by-its-device")
     os.ftruncate(fd, mmap.PAGESIZE)
     with mmap.mmap(fd, mmap.PAGESIZE), open("/proc/self/maps", encoding="utf-8") as lines:
-        shown = [line.split(maxsplit=5)[3:5] for line in lines if "memfd:inputs" in line]
+        shown = [line.split(maxsplit=5)[3:5] for line in lines if "memfd:known-by-its-device" in line]
     assert shown == [file_in_maps(fd)]
     os.close(fd)
     with (tmp_path / "library.so").open("w") as other:
