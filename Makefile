@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo demo-replay test test-slow test-oracles fetch-oracles test-local fetch-local test-postgres fetch-postgres test-ray fetch-ray test-optuna fetch-optuna coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-tuner bench-everyday judge-family judge-visited clean
+.PHONY: demo demo-replay test test-slow test-long test-oracles fetch-oracles test-local fetch-local test-postgres fetch-postgres test-ray fetch-ray test-optuna fetch-optuna coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-tuner bench-everyday judge-family judge-visited clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -16,11 +16,15 @@ demo-replay: $(STAMP)
 	@for store in examples/replays/*.db; do $(BIN)/kernelwright replay 2026 --store $$store || exit 1; done
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local and not postgres and not ray and not optuna"
+	$(BIN)/python -m pytest -m "not slow and not extensions and not oracles and not local and not postgres and not ray and not optuna and not long"
 
 # Exploits, honest kernels, hostile candidates, mutants, kills; and what compiles against torch's own headers.
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m "(slow or extensions) and not postgres and not ray"
+	$(BIN)/python -m pytest -m "(slow or extensions) and not postgres and not ray and not long"
+
+# What takes minutes: kernels of many genomes, the whole demo, a model's project, two engines on one server.
+test-long: fetch-postgres
+	$(BIN)/python -m pytest -m long
 
 # What holds our code against another library's: fetches 200 MB first.
 test-oracles: fetch-oracles
@@ -46,7 +50,7 @@ fetch-optuna: $(STAMP)
 
 # Stores on a PostgreSQL server, started from the programs that are installed here; where there are none, that is said.
 test-postgres: fetch-postgres
-	$(BIN)/python -m pytest -m postgres -rs
+	$(BIN)/python -m pytest -m "postgres and not long" -rs
 
 fetch-postgres: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/postgres.txt

@@ -95,7 +95,7 @@ def test_every_fusion_is_a_task_of_the_suite() -> None:
     assert [load_task(f"{SUITE}:{name}").name for name in FUSIONS] == list(FUSIONS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_demo_with_a_small_budget(invoke: Invoke, tmp_path: Path) -> None:
     out, picture = tmp_path / "demo", tmp_path / "demo.svg"
     result = invoke("demo", "bias_gelu", "rmsnorm_scale", "--evaluations", 1, "--out", out, "--svg", picture)

@@ -25,7 +25,7 @@ from tests.judge.texts import TASKS
 
 __all__ = ["start"]
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.long]
 KILLED, LEFT_ALONE = Ordeal(5, 3.0, 8), Ordeal(0, 0.0, 6)
 
 

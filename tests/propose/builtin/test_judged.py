@@ -16,17 +16,27 @@ from kernelwright.propose.builtin._genome import drawn, read
 from kernelwright.tasks import load_task
 from tests.propose.builtin.references import REFERENCES, reference
 
-DRAWN = 1
+DRAWN = 2
 BIAS_GELU = "everyday:bias_gelu"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCES)
+def test_the_usual_kernels_are_right(name: str, judge: Judge, tmp_path: Path) -> None:
+    _are_right(name, [Genome()], judge, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", REFERENCES)
 def test_kernels_are_right_whatever_the_genome(name: str, judge: Judge, tmp_path: Path) -> None:
-    task = reference(name, tmp_path)
-    cases = Builtin().understand(task)
     others = [drawn(random.Random(f"{name} {number}")) for number in range(DRAWN)]
-    for genome in [Genome(), *(replace(other, functions="exact") for other in others)]:
+    _are_right(name, [replace(other, functions="exact") for other in others], judge, tmp_path)
+
+
+def _are_right(name: str, genomes: list[Genome], judge: Judge, folder: Path) -> None:
+    task = reference(name, folder)
+    cases = Builtin().understand(task)
+    for genome in genomes:
         verdict = judge.judge(task, candidate(name, cases, genome), timed=False)
         assert verdict.accepted, f"{genome}: {verdict.message}"
     judge.forget(task)
