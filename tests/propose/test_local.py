@@ -119,7 +119,7 @@ def kernelwright(*arguments: object) -> tuple[int, str]:
 def searched(file, tmp_path_factory) -> tuple[Path, str, int, str]:
     """The store, the run, the exit code and what was printed. Short answers, since it is a test: it talks on and on."""
     store = tmp_path_factory.mktemp("search") / "runs.db"
-    limits = ("--evaluations", 2, "--tokens", 5_000, "--in-flight", 1, "--seed", 1)
+    limits = ("--evaluations", 2, "--tokens", 5_000, "--in-flight", 1, "--seed", 1, "--seed-with", "none")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_local, "LONGEST_ANSWER", ANSWER)
         code, output = kernelwright("optimize", TASK, "--model", f"local/{file}", *limits, "--store", store)
