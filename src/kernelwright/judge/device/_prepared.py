@@ -170,10 +170,14 @@ class DevicePrepared(Prepared):
         return referee
 
     def _open_the_rest(self) -> None:
-        """What is needed once a candidate is right: first who is watched, then who is timed."""
+        """What is needed once a candidate is right: first who is watched, then who is timed.
+
+        All at once: one after the other, the last is not ready when it is wanted.
+        """
         self.workshop.open_ahead(1)
         self.workshop.open_ahead(AHEAD)
         self._eager = self._open_runner()
+        self.workshop.let_all_in()
 
     def _open_runner(self) -> Worker:
         return self.workshop.begin_referee(own_allocator=True)

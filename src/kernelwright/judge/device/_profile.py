@@ -38,6 +38,8 @@ MOST_KERNELS = 16
 RATES = {"float64": "fp64", "float16": "fp16", "bfloat16": "bf16"}
 ALLOWED = {"tf32": "tf32", "bf16": "bf16", "fp16": "fp16"}
 PLAIN = "fp32"
+# A call that is looked at: what looks is loaded too, from disk the first time. How long it takes alone is known by now.
+PROFILED_SECONDS = 30.0
 
 Launch = dict[str, Any]
 
@@ -52,9 +54,8 @@ class DeviceSession:
 
     def facts(self) -> dict[str, Any]:
         self._prepared.use_weights(self._prepared.weight_seed)
-        contestant = Profiled(
-            self._judge.template, self._prepared, self._judge.builder, self._source, limits=self._judge.limits
-        )
+        limits = replace(self._judge.limits, call_s=max(PROFILED_SECONDS, self._judge.limits.call_s))
+        contestant = Profiled(self._judge.template, self._prepared, self._judge.builder, self._source, limits=limits)
         contestant.stage_name = "profile"
         try:
             launches = {timing.case: self._launches(contestant, self._trial(timing)) for timing in self._timings}
