@@ -38,7 +38,7 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return {body}
 """
-# What is asked of a model about its own advice depends on when others answer.
+
 WITHOUT = ("profile", "prompt-evolution")
 PRAGMAS = ("", "#pragma omp simd", "#pragma omp parallel for", "#pragma omp parallel for simd")
 BODIES = ("torch.relu(x)", "x.clamp(min=0)", "x.sum(-1)", "torch.softmax(x, -1)")
