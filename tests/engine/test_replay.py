@@ -109,8 +109,8 @@ def test_a_run_that_was_left_with_requests_under_way_is_replayed_with_its_advice
     monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
     recorded, copy = tmp_path / "recorded.db", tmp_path / "copy.db"
     plan = Plan(backend="cpp", budget=Budget(evaluations=80), lanes=8)
+    world = Unsteady(seed, life=25)
     with Store(recorded) as store, pytest.raises(Left):
-        world = Unsteady(seed, life=25)
         optimize(task, plan, Means(store=store, proposer=world, fleet=world))
     for life in (30, 1_000_000):
         world = Unsteady(seed + life, life)
