@@ -26,7 +26,7 @@ test-slow: $(STAMP)
 test-long: fetch-postgres
 	$(BIN)/python -m pytest -m long
 
-# What holds our code against another library's: fetches 200 MB first.
+# What holds our code against another library's or reads what another program writes: fetches 200 MB first. hyperfine is used where it is installed.
 test-oracles: fetch-oracles
 	$(BIN)/python -m pytest -m oracles
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from kernelwright.fleet.cluster import abilities, on, start_head, start_node
 from kernelwright.judge import Judge, Status, Verdict, source_hash
 from kernelwright.tasks import Task, load_task
 
-WAIT_S, EACH = 1.0, 6
+WAIT_S, EACH, LAPS = 1.0, 6, 3
 MANY, WANTED_MANY = 16, 15.0
 WANTED_TWO, WANTED_COST = 1.8, 0.05
 REAL = 12
@@ -79,40 +80,48 @@ def jobs_of(task: Task, texts: Sequence[str]) -> list[Job]:
 def waiting(console: Console, task: Task) -> bool:
     """Sixteen against one, with a judge that waits."""
     cores = sorted(os.sched_getaffinity(0))
-    rates = {}
-    for number in (1, MANY):
+
+    def play_with(number: int, lap: int) -> float:
+        texts = [f"# {number} {lap} {one}\nimport torch\n" for one in range(number * (EACH + 1))]
+        jobs = jobs_of(task, texts)
         with cluster([cores] * number, Waits) as fleet:
-            texts = [f"# {number} {one}\nimport torch\n" for one in range(number * (EACH + 1))]
-            jobs = jobs_of(task, texts)
-            took = seconds(fleet, jobs[number:], jobs[:number])
-            rates[number] = number * EACH / took
-            console.print(
-                f"{number:>3} nodes: {number * EACH} candidates in {took:.2f} s, {60 * rates[number]:.0f} a minute"
-            )
-    ratio, cost = rates[MANY] / rates[1], 1 - rates[1] * WAIT_S
+            return number * EACH / seconds(fleet, jobs[number:], jobs[:number])
+
+    one, many = in_turns(console, (1, MANY), play_with)
+    ratio = many / one
     console.print(f"{MANY} nodes judge {ratio:.2f} times as many as one (wanted: {WANTED_MANY:g})")
-    console.print(
-        f"with one node the controller takes {100 * cost:.1f} % of the time (wanted: under {100 * WANTED_COST:g} %)"
-    )
-    return ratio >= WANTED_MANY and cost < WANTED_COST
+    costs = {1: 1 - one * WAIT_S, MANY: 1 - many * WAIT_S / MANY}
+    for number, cost in costs.items():
+        console.print(
+            f"of the time of {number} the controller takes {100 * cost:.1f} % (wanted: under {100 * WANTED_COST:g} %)"
+        )
+    return ratio >= WANTED_MANY and max(costs.values()) < WANTED_COST
 
 
 def judging(console: Console, task: Task) -> bool:
     """Two nodes of a core each against one, with the real judge."""
     cores = sorted(os.sched_getaffinity(0))[:2]
-    rates = {}
-    for number in (1, 2):
-        texts = softmax_variants(REAL + 2)
+    texts = softmax_variants((REAL + 2) * LAPS * 2)
+
+    def play_with(number: int, lap: int) -> float:
+        jobs = jobs_of(task, [texts.pop() for _ in range(REAL + 2)])  # what was compiled once is not compiled again
         with cluster([[core] for core in cores[:number]], Judge) as fleet:
-            jobs = jobs_of(task, texts)
-            took = seconds(fleet, jobs[2:], jobs[:2])
-            rates[number] = REAL / took
-            console.print(
-                f"{number:>3} nodes of one core: {REAL} candidates in {took:.1f} s, {60 * rates[number]:.1f} a minute"
-            )
-    ratio = rates[2] / rates[1]
-    console.print(f"two nodes judge {ratio:.2f} times as many as one (wanted: {WANTED_TWO:g})")
-    return ratio >= WANTED_TWO
+            return REAL / seconds(fleet, jobs[2:], jobs[:2])
+
+    one, two = in_turns(console, (1, 2), play_with)
+    console.print(f"two nodes of one core judge {two / one:.2f} times as many as one (wanted: {WANTED_TWO:g})")
+    return two / one >= WANTED_TWO
+
+
+def in_turns(console: Console, numbers: Sequence[int], play_with: Callable[[int, int], float]) -> list[float]:
+    """Candidates a second with so many nodes each, in the median of a few laps: others use this machine too."""
+    rates: dict[int, list[float]] = {number: [] for number in numbers}
+    for lap in range(LAPS):
+        for number in numbers:
+            rate = play_with(number, lap)
+            rates[number].append(rate)
+            console.print(f"{number:>3} nodes: {60 * rate:.1f} candidates a minute")
+    return [statistics.median(rates[number]) for number in numbers]
 
 
 def main() -> int:

@@ -9,18 +9,18 @@ from kernelwright.engine import Budget, Means, Plan, resume
 from kernelwright.store import Store
 from kernelwright.tasks import load_task
 from tests.cli.conftest import Invoke
-from tests.engine.test_devices import DEVICES, luck, teams
+from tests.engine.test_devices import DEVICES, Lame, luck, teams
 from tests.engine.world import Courts, Writer
-from tests.judge.texts import TASKS
+from tests.judge.texts import TASKS, relu_folder
 
 
-def _played(path: Path, devices: tuple[str, ...]) -> str:
+def _played(path: Path, devices: tuple[str, ...], courts: type[Courts] = Courts) -> str:
     task, budget = load_task(TASKS / "relu.py"), Budget(evaluations=6)
     plan = Plan(backend="cpp", budget=budget, lanes=1, devices=devices, without=("profile",))
     with Store(path) as store:
         about = {"task": task.hash, "wire": task.to_wire(), "settings": plan.to_json()}
         run = store.begin_run(**about, versions={}, machine={}).id
-        resume(run, Means(store=store, proposer=Writer(teams), fleet=Courts(luck=luck)))
+        resume(run, Means(store=store, proposer=Writer(teams), fleet=courts(luck=luck)))
     return run
 
 
@@ -37,6 +37,22 @@ def test_a_column_for_each_device_and_who_wins_there(invoke: Invoke, kept: tuple
     assert shown.count("*") == len(DEVICES)
     assert "large: best" in shown
     assert "small: best" in shown
+
+
+def test_a_device_that_nobody_has_is_named_with_the_reason(invoke: Invoke, tmp_path: Path) -> None:
+    run = _played(tmp_path / "runs.db", DEVICES, Lame)
+    shown = invoke("show", run, "--store", tmp_path / "runs.db", "--by-device").output
+    assert "small: best nothing accepted" in shown
+    assert "not everything was judged there: no node of this fleet judges cpp on small" in shown
+
+
+def test_a_task_for_a_device_that_is_not_here_is_told_before_anything_is_begun(
+    cannot_judge: Callable[..., str], tmp_path: Path
+) -> None:
+    folder = relu_folder(tmp_path)
+    (folder / "task.toml").write_text('targets = ["a-toaster"]\n' + (folder / "task.toml").read_text())
+    command = ["optimize", folder, "--model", "builtin", "--store", tmp_path / "runs.db", "--evaluations", 1]
+    cannot_judge(*command, names=["preflight: this is", "and not a-toaster"], fix="nothing was paid for")
 
 
 def test_a_run_without_devices_is_told(cannot_judge: Callable[..., str], tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from kernelwright.engine import (
     RunError,
     archive_of,
     elites_by_device,
+    optimize,
     port,
     recorded_replies,
     replay,
@@ -147,6 +149,18 @@ def test_a_device_that_cannot_judge_does_not_end_the_search_on_another(store: St
     assert play(store, run, Lame(luck=luck)).best is not None
     told = [event.data["why"] for event in store.events(run) if event.kind == "unjudged elsewhere"]
     assert set(told) == {"no node of this fleet judges cpp on small"}
+
+
+@pytest.mark.parametrize(("said", "wanted"), [((), DEVICES), (("small",), ("small",))])
+def test_a_task_names_its_devices_unless_the_plan_does(
+    store: Store, task: Task, said: tuple[str, ...], wanted: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *_: {})
+    plan = Plan(backend="cpp", budget=Budget(evaluations=4), lanes=1, devices=said, without=("profile",))
+    means = Means(store=store, proposer=Writer(teams), fleet=Courts(luck=luck))
+    run = optimize(replace(task, targets=DEVICES), plan, means).run
+    assert tuple(elites_by_device(store, run)) == wanted
+    assert {judged.device for judged in store.verdicts(run)} == set(wanted)
 
 
 # *** other hardware ***

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from kernelwright.engine import (
     optimize,
     recorded_replies,
     replay,
+    resume,
 )
 from kernelwright.engine._docket import Docket
 from kernelwright.engine._listening import Rehearsed, _each_once
@@ -29,7 +31,7 @@ from kernelwright.propose import Reply, Request
 from kernelwright.store import Records, Store
 from kernelwright.tasks import Task, load_task
 from tests.engine.test_optimize import edited
-from tests.engine.world import Courts, Writer
+from tests.engine.world import Courts, Left, Writer
 from tests.judge.texts import RELU, TASKS
 
 
@@ -41,8 +43,9 @@ def task() -> Task:
 class Unsteady:
     """Answers and verdicts that come when they like."""
 
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+    def __init__(self, seed: int, life: int = 1_000_000) -> None:
+        """`life`: after so many verdicts the run is left."""
+        self._random, self._life = random.Random(seed), life
         self._writer = Writer(edited)
         self._courts = Courts(luck=lambda job: 1 + 0.02 * (zlib.crc32(job.name.encode()) % 7 - 3))
         self._kept: list[Result] = []
@@ -60,6 +63,9 @@ class Unsteady:
         self._random.shuffle(self._kept)
         number = self._random.randint(0, len(self._kept))
         told, self._kept = self._kept[:number], self._kept[number:]
+        self._life -= len(told)
+        if self._life < 0:
+            raise Left
         return told
 
     def close(self) -> None: ...
@@ -93,6 +99,29 @@ def test_a_replay_asks_the_same_and_comes_to_the_same_end(recorded: Path, tmp_pa
         assert [asked.prompt for asked in two.requests(after)] == [asked.prompt for asked in one.requests(before)]
         assert two.run(after).reason == one.run(before).reason
         assert any(move.kind == "confirmed" for move in two.moves(after)), "no contest was held: too easy a test"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_that_was_left_with_requests_under_way_is_replayed_with_its_advice(
+    seed: int, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Advice is rewritten after as many kernels whether the run was left meanwhile or not."""
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    recorded, copy = tmp_path / "recorded.db", tmp_path / "copy.db"
+    plan = Plan(backend="cpp", budget=Budget(evaluations=80), lanes=8)
+    world = Unsteady(seed, life=25)
+    with Store(recorded) as store, pytest.raises(Left):
+        optimize(task, plan, Means(store=store, proposer=world, fleet=world))
+    for life in (30, 1_000_000):
+        world = Unsteady(seed + life, life)
+        with Store(recorded) as store, pytest.raises(Left) if life == 30 else nullcontext():
+            resume(next(store.runs()).id, Means(store=store, proposer=world, fleet=world))
+    before, after = played(recorded, copy)
+    with Records(recorded) as one, Records(copy) as two:
+        asked = [(request.kind, request.prompt) for request in one.requests(before)]
+        assert [(request.kind, request.prompt) for request in two.requests(after)] == asked
+        assert archive_of(two, after).to_json() == archive_of(one, before).to_json()
+        assert [kind for kind, _ in asked].count("rewrite") > 2, "too easy a test"
 
 
 def test_a_kernel_that_was_not_judged_then_is_refused_now(recorded: Path, task: Task) -> None:

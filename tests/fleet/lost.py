@@ -1,4 +1,4 @@
-"""A search in a process that can be killed: `python -m tests.fleet.lost ADDRESS STORE FOLDER [RUN]`."""
+"""A search in a process that can be killed: `python -m tests.fleet.lost JUDGE ADDRESS STORE FOLDER [RUN]`."""
 
 import sys
 from contextlib import closing
@@ -9,8 +9,8 @@ from kernelwright.fleet import Fleet, ray_cluster
 from kernelwright.propose import proposer
 from kernelwright.store import Store
 from kernelwright.tasks import load_task
-from tests.fleet.quick import Quick
-from tests.judge.texts import eight_folder
+from tests.fleet.quick import Quick, Witnessed
+from tests.judge.texts import relu_folder
 
 CPP = '''import torch
 
@@ -20,14 +20,16 @@ from kernelwright import native
 lib = native.cpp(r"""
 extern "C" void run(const float* x, float* y, long n) {{
     {pragma}
-    for (long i = 0; i < n; i++) y[i] = x[i];
+    for (long i = 0; i < n; i++) y[i] = {body};
 }}
 """)
 
 
 class ModelNew(torch.nn.Module):
     def forward(self, x):
-        return x
+        y = torch.empty_like(x)
+        lib.run(x, y, x.numel())
+        return y
 '''
 PYTHON = """import torch
 
@@ -38,19 +40,25 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return {body}
 """
-# What is asked of a model about its own advice depends on when others answer.
-WITHOUT = ("profile", "prompt-evolution")
+JUDGES = {"quick": Quick, "real": Witnessed}
 PRAGMAS = ("", "#pragma omp simd", "#pragma omp parallel for", "#pragma omp parallel for simd")
-BODIES = ("torch.relu(x)", "x.clamp(min=0)", "x.sum(-1)", "torch.softmax(x, -1)")
+# The last of each is wrong.
+NATIVE = ("x[i] > 0 ? x[i] : 0", "x[i] < 0 ? 0 : x[i]", "x[i] < 0 ? 0.0f : x[i]", "x[i]")
+BODIES = ("torch.relu(x)", "x.clamp(min=0)", "x * (x > 0)", "torch.softmax(x, -1)")
 
 
 def write_candidates(folder: Path, number: int) -> None:
     """In two languages, by turns."""
     for one in range(number):
-        text = CPP.format(number=one, pragma=PRAGMAS[one // 2 % len(PRAGMAS)])
+        place = one // 2
+        text = CPP.format(number=one, pragma=PRAGMAS[place % len(PRAGMAS)], body=NATIVE[place // 4 % len(NATIVE)])
         if one % 2:
-            text = PYTHON.format(number=one, body=BODIES[one // 2 % len(BODIES)])
+            text = PYTHON.format(number=one, body=BODIES[place % len(BODIES)])
         (folder / f"{one:04}.py").write_text(text)
+
+
+def is_right(source: str) -> bool:
+    return f"y[i] = {NATIVE[-1]};" not in source and BODIES[-1] not in source
 
 
 def search(fleet: Fleet, store: Path, folder: Path, run: str | None = None) -> Found:
@@ -59,14 +67,14 @@ def search(fleet: Fleet, store: Path, folder: Path, run: str | None = None) -> F
         means = Means(store=records, proposer=proposer(f"script/{folder}"), fleet=fleet)
         if run is not None:
             return resume(run, means)
-        task = load_task(eight_folder(store.parent))
-        plan = Plan(backend="cpp", budget=Budget(evaluations=10_000), lanes=8, without=WITHOUT)
+        task = load_task(relu_folder(store.parent))
+        plan = Plan(backend="cpp", budget=Budget(evaluations=10_000), lanes=8, without=("profile",))
         wire, settings = task.to_wire(), plan.to_json()
         begun = records.begin_run(task=task.hash, wire=wire, settings=settings, versions={}, machine={})
         return resume(begun.id, means)
 
 
 if __name__ == "__main__":
-    address, store, folder, *run = sys.argv[1:]
-    with closing(ray_cluster(address, judges=Quick)) as fleet:
+    judge, address, store, folder, *run = sys.argv[1:]
+    with closing(ray_cluster(address, judges=JUDGES[judge])) as fleet:
         search(fleet, Path(store), Path(folder), *run)

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from kernelwright.judge import InfraError, OutOfReach, Status, Verdict, source_hash
+from kernelwright.judge import InfraError, Judge, OutOfReach, Status, Verdict, source_hash
 from kernelwright.tasks import Task, TaskError
 
 HEARD = "TEST_HEARD"  # a folder; in the environment of whoever starts the nodes
@@ -36,6 +36,15 @@ class Quick:
         return False
 
     def close(self) -> None: ...
+
+
+class Witnessed(Judge):
+    """The real one; writes down whom it heard, as the other does."""
+
+    def judge(self, task: Task, source: str, **how: Any) -> Verdict:
+        found = super().judge(task, source, **how)
+        note(source)
+        return found
 
 
 def _happen(words: list[str]) -> None:

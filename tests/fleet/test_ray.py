@@ -139,7 +139,7 @@ def test_a_node_that_is_killed_is_told_and_its_job_is_judged_elsewhere(
 ) -> None:
     first = join("first")
     court = fleet()
-    court.submit(job(f"# wait 3\n{PYTHON}"))
+    court.submit(job(f"# wait 8\n{PYTHON}"))
     court.finished(2.0)
     join("second")
     os.kill(first.raylet, signal.SIGKILL)

@@ -17,15 +17,15 @@ import pytest
 from kernelwright.archive import Archive, Cell
 from kernelwright.engine import Means, Recorded, archive_of, recorded_replies, replay
 from kernelwright.fleet import Here
-from kernelwright.fleet.cluster import abilities, start_head, start_node
+from kernelwright.fleet.cluster import Node, abilities, on, start_head, start_node
 from kernelwright.store import Records, State, Store, StoreError
-from tests.fleet.lost import search, write_candidates
+from tests.fleet.lost import is_right, search, write_candidates
 from tests.fleet.quick import HEARD, Quick, heard
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
-CANDIDATES, KILLS, SEED = 300, 5, 1
-PATIENCE_S = 500.0
+CANDIDATES, REAL, KILLS, SEED = 300, 60, 5, 1
+PATIENCE_S = 1500.0
 OFFERS = {
     "both": {},
     "native": {"times": ("cpp",)},
@@ -39,12 +39,18 @@ class Cluster:
     def __init__(self) -> None:
         self.head = start_head()
         self.offers = {name: replace(abilities(["cpp", "python"]), node=name, **said) for name, said in OFFERS.items()}
-        self.nodes = {name: start_node(self.head.address, offers) for name, offers in self.offers.items()}
+        self.nodes = {name: self._start(name) for name in OFFERS}
+
+    def _start(self, name: str) -> Node:
+        """On a core of its own, as far as there are any."""
+        cores = sorted(os.sched_getaffinity(0))
+        with on([cores[list(OFFERS).index(name) % len(cores)]]):
+            return start_node(self.head.address, self.offers[name])
 
     def kill(self, name: str) -> None:
         os.kill(self.nodes[name].raylet, signal.SIGKILL)
         self.nodes[name].close()
-        self.nodes[name] = start_node(self.head.address, self.offers[name])
+        self.nodes[name] = self._start(name)
 
     def close(self) -> None:
         for node in (*self.nodes.values(), self.head):
@@ -61,8 +67,8 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster
     started.close()
 
 
-def _start(cluster: Cluster, folder: Path, *run: str) -> subprocess.Popen[bytes]:
-    arguments = [cluster.head.address, str(folder / "runs.db"), str(folder / "ready"), *run]
+def _start(judge: str, cluster: Cluster, folder: Path, *run: str) -> subprocess.Popen[bytes]:
+    arguments = [judge, cluster.head.address, str(folder / "runs.db"), str(folder / "ready"), *run]
     return subprocess.Popen([sys.executable, "-m", "tests.fleet.lost", *arguments])
 
 
@@ -82,12 +88,13 @@ def _wait_for(store: Path, number: int, process: subprocess.Popen[bytes]) -> Non
         time.sleep(0.1)
 
 
-def test_nodes_and_the_search_are_killed_and_nothing_is_lost_or_learned_twice(cluster: Cluster, tmp_path: Path) -> None:
-    (tmp_path / "ready").mkdir()
-    write_candidates(tmp_path / "ready", CANDIDATES)
-    store, rng = tmp_path / "runs.db", random.Random(SEED)
-    moments = sorted(rng.sample(range(10, CANDIDATES - 30), KILLS + 1))
-    process, run = _start(cluster, tmp_path), ""
+def _search_and_kill(judge: str, number: int, cluster: Cluster, folder: Path) -> str:
+    """Five nodes at random moments, and the search itself once; the run, which has come to its end."""
+    (folder / "ready").mkdir()
+    write_candidates(folder / "ready", number)
+    store, rng = folder / "runs.db", random.Random(SEED)
+    moments = sorted(rng.sample(range(number // 30, number - number // 10), KILLS + 1))
+    process, run = _start(judge, cluster, folder), ""
     for place, moment in enumerate(moments):
         _wait_for(store, moment, process)
         if place == KILLS // 2:
@@ -95,26 +102,49 @@ def test_nodes_and_the_search_are_killed_and_nothing_is_lost_or_learned_twice(cl
             process.wait()
             with Records(store) as records:
                 run = next(iter(records.runs())).id
-            process = _start(cluster, tmp_path, run)
+            process = _start(judge, cluster, folder, run)
         else:
             cluster.kill(rng.choice(list(OFFERS)))
     assert process.wait(PATIENCE_S) == 0
+    return run
 
-    with Records(store) as records:
-        assert records.run(run).state is State.FINISHED
-        verdicts = list(records.verdicts(run))
-        assert len({judged.candidate for judged in verdicts}) == CANDIDATES
-        assert set(Counter(judged.job for judged in verdicts).values()) == {1}
-        found = archive_of(records, run)
-        with Store(tmp_path / "again.db") as copy:
-            means = Means(store=copy, proposer=recorded_replies(records, run), fleet=Recorded(records, run))
-            assert replay(records, run, means).archive.to_json() == found.to_json()
+
+def _check_nothing_is_lost_or_learned_twice(records: Records, run: str, number: int, folder: Path) -> Archive:
+    """And an undisturbed replay comes to the same archive, which is returned."""
+    assert records.run(run).state is State.FINISHED
+    verdicts = list(records.verdicts(run))
+    assert len({judged.candidate for judged in verdicts}) == number
+    assert set(Counter(judged.job for judged in verdicts).values()) == {1}
+    assert "rewrite" in {asked.kind for asked in records.requests(run)}
     # A node that dies with a result that nobody has heard takes it along; no other is judged twice.
-    assert len(heard()) - len(verdicts) <= KILLS
+    assert 0 <= len(heard()) - len(verdicts) <= KILLS
+    found = archive_of(records, run)
+    with Store(folder / "again.db") as copy:
+        means = Means(store=copy, proposer=recorded_replies(records, run), fleet=Recorded(records, run))
+        assert replay(records, run, means).archive.to_json() == found.to_json()
+    return found
+
+
+def test_nodes_and_the_search_are_killed_and_nothing_is_lost_or_learned_twice(cluster: Cluster, tmp_path: Path) -> None:
+    """This judge says the same whenever it is asked: every cell has the same elite as if nothing had happened."""
+    run = _search_and_kill("quick", CANDIDATES, cluster, tmp_path)
+    with Records(tmp_path / "runs.db") as records:
+        found = _check_nothing_is_lost_or_learned_twice(records, run, CANDIDATES, tmp_path)
     (tmp_path / "undisturbed").mkdir()
     with closing(Here(judges=Quick)) as here:
         undisturbed = search(here, tmp_path / "undisturbed" / "runs.db", tmp_path / "ready")
     assert _elites(found) == _elites(undisturbed.archive)
+
+
+def test_the_real_judge_says_the_same_of_all_however_often_nodes_are_killed(cluster: Cluster, tmp_path: Path) -> None:
+    """Fewer of them: each takes two seconds and more, three at once on two cores."""
+    run = _search_and_kill("real", REAL, cluster, tmp_path)
+    with Records(tmp_path / "runs.db") as records:
+        _check_nothing_is_lost_or_learned_twice(records, run, REAL, tmp_path)
+        for judged in records.verdicts(run):
+            candidate = records.candidate(judged.candidate)
+            assert candidate is not None
+            assert judged.verdict["accepted"] == is_right(candidate.source), judged.verdict["message"]
 
 
 def _elites(archive: Archive) -> dict[Cell, tuple[str, float]]:

@@ -105,6 +105,16 @@ def test_get_init_inputs_is_used_where_init_is_not_declared(tmp_path):
     assert load_task(folder(tmp_path, TOML, REFERENCE + "def get_init_inputs(): return []\n")).init is None
 
 
+def test_targets_are_kept_and_are_no_part_of_the_work(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    task = load_task(folder(tmp_path / "one", TOML.replace('mode = "eval"', 'targets = ["nvidia-h200", "small"]')))
+    anywhere = load_task(folder(tmp_path / "two", TOML.replace('mode = "eval"', "")))
+    assert task.targets == Task.from_wire(task.to_wire()).targets == ("nvidia-h200", "small")
+    assert task.hash == anywhere.hash
+    assert "targets" not in anywhere.to_wire()
+
+
 def test_the_mode_may_be_chosen(tmp_path):
     assert load_task(folder(tmp_path), mode="train").mode == "train"
 
@@ -122,6 +132,7 @@ def test_the_mode_may_be_chosen(tmp_path):
         ('mode = "eval"', 'zzz = "eval"', "zzz: no such key. Known keys: name, precision"),
         ('name = "small"', "", "case[1].name: this key is missing."),
         ("shape = [5]", "dtype = 'int8'", "case[1].inputs.bias.shape: this key is missing."),
+        ('mode = "eval"', 'targets = "here"', "targets: 'here' should be a valid list."),
         ("weight = 3", "weight = 'heavy'", "case[0].weight: 'heavy' should be a valid number."),
         (
             "shape = [5]",
@@ -167,6 +178,8 @@ def test_all_wrong_keys_are_told_at_once(tmp_path):
         ("bias = { shape = [5] }", "", ": case[1]", "declares the inputs (x), but forward takes (x, bias)"),
         ("weight = 3", "weight = -1", ": case[0]", "not positive"),
         ('name = "small"', 'name = "large"', "", "share a name"),
+        ('mode = "eval"', 'targets = ["NVIDIA H200"]', "", "targets names 'NVIDIA H200', which cannot be the name"),
+        ('mode = "eval"', 'targets = ["here", "there", "here"]', "", "targets names 'here' twice"),
     ],
 )
 def test_values_that_are_wrong_are_named_with_their_place(tmp_path, right, wrong, place, sentence):

@@ -18,7 +18,7 @@ from kernelwright.cli._failure import UsageError
 from kernelwright.cli._resume import RunArgument
 from kernelwright.cli._search import LETTERS, STORE, StoreOption, sentences
 from kernelwright.config import brief, stored
-from kernelwright.engine import archive_of, elites_by_device
+from kernelwright.engine import archive_of, elites_by_device, unjudged_by_device
 from kernelwright.store import Place, Records, Run
 
 HELP = "List the searches that a store holds."
@@ -82,8 +82,9 @@ def _show_devices(console: Console, name: str, store: Place) -> None:
     with sentences(), Records(store) as records:
         one = records.run(name)
         found = elites_by_device(records, one.id)
+        unjudged = unjudged_by_device(records, one.id)
     if not found:
-        fix = "name them when a run begins: `kernelwright optimize ... --devices A,B`"
+        fix = "name them when a run begins, `kernelwright optimize ... --devices A,B`, or in task.toml: targets = [...]"
         raise UsageError(f"run {one.id} names no devices", fix)
     table = Table(box=box.SIMPLE, pad_edge=False)
     for heading in ("memory", "algorithm", "coordination", *found):
@@ -95,6 +96,8 @@ def _show_devices(console: Console, name: str, store: Place) -> None:
         best = max(elites.values(), key=lambda elite: elite.log_speedup, default=None)
         said = f"{best.candidate[:LETTERS]}, {in_words(best)}" if best else "nothing accepted"
         console.print(f"{escape(device)}: best {said}; {len(elites)} of 64 cells filled", soft_wrap=True)
+        if device in unjudged:
+            console.print(f"  not everything was judged there: {escape(unjudged[device])}", soft_wrap=True)
 
 
 def _on_device(elites: Mapping[Cell, Entry], cell: Cell) -> str:

@@ -7,7 +7,7 @@ with Store("runs.db") as store:
 
 from kernelwright.engine._budget import Budget, Forecast, forecast
 from kernelwright.engine._finals import Winner
-from kernelwright.engine._found import archive_of, elites_by_device
+from kernelwright.engine._found import archive_of, elites_by_device, unjudged_by_device
 from kernelwright.engine._methods import METHODS
 from kernelwright.engine._names import check_name
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, port, resume
@@ -44,4 +44,5 @@ __all__ = [
     "recorded_replies",
     "replay",
     "resume",
+    "unjudged_by_device",
 ]

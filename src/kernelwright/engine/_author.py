@@ -160,12 +160,15 @@ class Author:
         """The advice whose turn it is to be rewritten, if any's is."""
         if not self.evolve:
             return None
-        ready = [name for name, written in self._written.items() if len(written) >= REWRITE_AFTER]
-        return ready[0] if ready else None
+        ready = (one.hash for one in self.family if len(self._written.get(one.hash, ())) >= REWRITE_AFTER)
+        return next(ready, None)
 
     def rewriting(self, name: str, genome: str) -> Request:
-        """The request for better advice; the kernels written so far have then been shown."""
-        written = [self.recall(candidate) for candidate in self._written.pop(genome)]
+        """The request for better advice. Shown are as many kernels each time, and the rest the next time: whoever comes
+        back to the run counts them so.
+        """
+        shown, self._written[genome] = self._written[genome][:REWRITE_AFTER], self._written[genome][REWRITE_AFTER:]
+        written = [self.recall(candidate) for candidate in shown]
         right = [_example(self.task, known) for known in written if known.verdict["accepted"]]
         wrong = [_example(self.task, known) for known in written if not known.verdict["accepted"]]
         right.sort(key=lambda one: -max((found.ratio for found in one.outcome.speedups.values()), default=0.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelwright import backends
 from kernelwright.archive import Archive, Cell, Entry, beats
+from kernelwright.engine._elsewhere import UNJUDGED
 from kernelwright.engine._verdicts import entry_of
 from kernelwright.store import Judged, Records
 
@@ -28,6 +29,11 @@ def elites_by_device(records: Records, run: str) -> dict[str, dict[Cell, Entry]]
         if judged.used and judged.device in devices[1:]:
             _place(found[judged.device], records, judged)
     return {**found, devices[0]: dict(archive_of(records, run).elites)} if devices else {}
+
+
+def unjudged_by_device(records: Records, run: str) -> dict[str, str]:
+    """Devices where something could not be judged, and why the last time."""
+    return {event.data["device"]: event.data["why"] for event in records.events(run) if event.kind == UNJUDGED}
 
 
 def _place(elites: dict[Cell, Entry], records: Records, judged: Judged) -> None:

@@ -164,7 +164,8 @@ def port(name: str, plan: Plan, means: Means) -> Found:
 
 
 def _fitting(plan: Plan, task: Task) -> Plan:
-    """A project's sources are written in what they are, whatever was asked for."""
+    """A project's sources are written in what they are, whatever was asked for; a task may name devices of its own."""
+    plan = replace(plan, devices=plan.devices or task.targets)
     return plan if task.project is None else replace(plan, backend=task.project.backend)
 
 

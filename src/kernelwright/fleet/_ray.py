@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,11 @@ class Case:
     def place(self) -> tuple[bool, float]:
         """Profiles behind everybody else; those that failed before behind those that did not."""
         return self.job.profile_of is not None, self.faults
+
+    @property
+    def kind(self) -> tuple[Hashable, ...]:
+        """Cases of one kind can be judged by the same nodes."""
+        return language(self.job), self.job.on_device, self.job.device, frozenset(self.failed)
 
 
 class RayFleet:
@@ -120,8 +125,11 @@ class RayFleet:
         for post, said in self._roster.open_up():
             self._heard_of(post, said)
         self._collect()
+        able: dict[tuple[Hashable, ...], list[Post]] = {}  # hundreds may wait, of two or three kinds
         for case in sorted(self._waiting(), key=lambda case: case.place):
-            self._place(case)
+            if case.kind not in able:
+                able[case.kind] = self._able(case)
+            self._place(case, able[case.kind])
 
     def _waiting(self) -> list[Case]:
         under_way = {id(case) for case, _ in self._heard.values()}
@@ -129,14 +137,13 @@ class RayFleet:
 
     # Who judges it
 
-    def _place(self, case: Case) -> None:
-        able = self._able(case)
+    def _place(self, case: Case, able: list[Post]) -> None:
         if not able:
             self._nobody(case)
             return
         case.alone = None
         idle = [post for post in able if post.idle]
-        knows = [post for post in able if case.job.name in (post.known or ())]
+        knows = [post for post in able if case.job.name in (post.known or ())] if idle else []
         for post in [post for post in knows if post.idle] if knows else idle:
             self._send(case, post)
             return

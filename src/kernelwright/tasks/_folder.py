@@ -44,7 +44,15 @@ def _project_task(folder: Path, table: TaskTable, told: ProjectTable, settings: 
     for case in cases:
         project.command(case, seed=0, output="")
     name = table.name or folder.resolve().name
-    return Task(name, project.original, cases, library="allowed", origin=str(folder), project=project)
+    return Task(
+        name,
+        project.original,
+        cases,
+        library="allowed",
+        origin=str(folder),
+        project=project,
+        targets=tuple(table.targets),
+    )
 
 
 def _project_cases(table: TaskTable, settings: Mapping[str, Setting], path: Path) -> tuple[Case, ...]:
@@ -72,6 +80,7 @@ def _task(folder: Path, table: TaskTable, reference: Reference, cases: tuple[Cas
         neighbours=neighbours(cases[0], _varying(table, cases[0])),
         varying=tuple(table.neighbours),
         origin=str(folder),
+        targets=tuple(table.targets),
     )
 
 

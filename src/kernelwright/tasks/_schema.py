@@ -61,6 +61,7 @@ class TaskTable(_Table):
     weights: str = "frozen"
     init: list[JsonValue] | None = None
     neighbours: list[str] = Field(default_factory=list)
+    targets: list[str] = Field(default_factory=list)
     case: list[CaseTable] = Field(default_factory=list)
     project: ProjectTable | None = None
 

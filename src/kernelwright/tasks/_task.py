@@ -3,6 +3,7 @@
 Knows what a task consists of. Does not know files (see `_load.py`), nor how to run anything.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,7 @@ PRECISIONS = ("strict", "tf32", "bf16", "fp16")
 LIBRARIES = ("forbidden", "gemm-only", "allowed")
 MODES = ("train", "eval")
 WEIGHTS = ("frozen", "live")
+DEVICE = re.compile(r"[a-z0-9]([a-z0-9_.-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Task:
         origin: Where it was read from; no part of the hash.
         project: Somebody's own code in place of a reference; then `source` is the text of its regions, and `init`,
             `neighbours` and what the cases say of inputs mean nothing.
+        targets: Names of devices that a search is for, the first above all; no part of the hash, since the work is
+            the same on all of them.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Task:
     varying: tuple[str, ...] = ()
     origin: str = ""
     project: Project | None = None
+    targets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice("precision", self.precision, PRECISIONS)
@@ -61,19 +66,22 @@ class Task:
         names = [case.name for case in self.cases]
         require(bool(names), "the task has no cases.")
         require(len(set(names)) == len(names), f"two cases share a name: {', '.join(names)}.")
+        _check_targets(self.targets)
 
     @cached_property
     def hash(self) -> str:
-        """Hex sha256 of everything but name and origin: equal hashes mean the same work."""
+        """Hex sha256 of everything but name, origin and targets: equal hashes mean the same work."""
         wire = self.to_wire()
         if self.project is not None:
             wire["project"] = {key: value for key, value in wire["project"].items() if key != "prefix"}
-        return content_hash({key: wire[key] for key in wire.keys() - {"name", "origin"}})
+        return content_hash({key: wire[key] for key in wire.keys() - {"name", "origin", "targets"}})
 
     def to_wire(self) -> dict[str, Any]:
         wire = plain_fields(self)
         if self.project is None:  # hashes of tasks without one stay what they were
             del wire["project"]
+        if not self.targets:
+            del wire["targets"]
         return wire
 
     @classmethod
@@ -82,6 +90,7 @@ class Task:
         for key in ("cases", "neighbours"):
             fields[key] = tuple(map(Case.from_wire, wire.get(key, ())))
         fields["varying"] = tuple(wire.get("varying", ()))
+        fields["targets"] = tuple(wire.get("targets", ()))
         fields["init"] = None if wire.get("init") is None else tuple(wire["init"])
         fields["project"] = Project.from_wire(wire["project"]) if wire.get("project") else None
         return cls(**fields)
@@ -109,3 +118,11 @@ class Task:
         title = name or function.__name__
         origin = f"{function.__module__}.{function.__qualname__}"
         return cls(title, source, (case,), precision, library, mode, init=(), origin=origin)
+
+
+def _check_targets(targets: tuple[str, ...]) -> None:
+    for name in targets:
+        fix = "Write it as `kernelwright worker join` says it, such as nvidia-h200 or amd-epyc-2-cores."
+        require(bool(DEVICE.fullmatch(name)), f"targets names {name!r}, which cannot be the name of a device.", fix)
+    twice = next((name for name in targets if targets.count(name) > 1), None)
+    require(twice is None, f"targets names {twice!r} twice.", "Name each device once, the most important first.")
