@@ -15,8 +15,8 @@ from kernelwright.propose.builtin.triton._pairs import Pair, of_kernel
 from kernelwright.propose.builtin.triton._sheet import Sheet
 from kernelwright.propose.builtin.triton._tile import Chunk, Tile, needed
 
-# Loops of so few steps are written out.
-SHORT_LOOP = 16
+# Loops over so few elements are written out.
+SHORT_LOOP = 1 << 14
 
 
 class Emission(Passes):
@@ -105,7 +105,7 @@ class Emission(Passes):
             chunk.lines += [self.sheet.store(part, value, chunk)]
 
     def _range(self) -> str:
-        if self.tile.steps <= SHORT_LOOP:
+        if self.tile.steps * self.tile.rows * self.tile.block <= SHORT_LOOP:
             return f"tl.static_range({self.tile.steps})"
         stages = f", num_stages={self.genome.stages}" if self.genome.stages > 1 else ""
         return f"tl.range(0, {self.tile.steps}{stages})"

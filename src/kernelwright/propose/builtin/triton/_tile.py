@@ -24,6 +24,8 @@ EMPTY = 10
 # Elements of a tile that a thread holds at most, and should hold at least.
 MOST, LEAST = 64, 4
 FEWEST_COLUMNS = 16
+# Places of a row that each lane goes over by itself, as those of a window are.
+WINDOW = 32
 LANES = 32
 MOST_WARPS = 32
 
@@ -65,6 +67,8 @@ class Tile:
             return min(self._genome.block, power_above(prod(self.kernel.outer))), 1, 0
         whole = power_above(prod(self.kernel.inner))
         limit = self._genome.tile if passes == 1 else self._genome.chip
+        if self.across and passes == 1 and whole <= WINDOW:
+            return min(self._genome.block, power_above(self._lanes())), 1, 0
         if self.across:
             return self._across(whole, limit)
         if whole <= limit:
@@ -100,7 +104,7 @@ class Tile:
 
     @property
     def warps(self) -> int:
-        wanted = self._genome.tile_warps if self.has_rows else self._genome.warps
+        wanted = self._genome.tile_warps if self.has_rows and self.block > 1 else self._genome.warps
         least = -(-self.elements // (LANES * MOST))
         most = power_above(max(1, self.elements // (LANES * LEAST)))
         return min(MOST_WARPS, max(least, min(wanted, most)))
