@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
-from kernelwright.propose.builtin._frame import Frame, parameter, pointer
+from kernelwright.propose.builtin._frame import Frame, Names, parameter, pointer
 from kernelwright.propose.builtin._genome import Genome
-from kernelwright.propose.builtin._kernels import Part, levels
+from kernelwright.propose.builtin._kernels import Part
 from kernelwright.propose.builtin._loops import Buffer, Shape, dense
-from kernelwright.propose.builtin._scope import Names, Scope, indented
+from kernelwright.propose.builtin._passes import Passes
+from kernelwright.propose.builtin._scope import Scope, indented
 
 NEUTRAL = {"sum": "0.0f", "max": "-INFINITY", "min": "INFINITY", "prod": "1.0f"}
 JOIN = {"sum": "{0} + {1}", "max": "max_({0}, {1})", "min": "min_({0}, {1})", "prod": "{0} * {1}"}
@@ -17,24 +19,13 @@ GROUP = "auto group = [&](auto whole, auto count, int64_t from, int64_t n) STEP 
 WORTH_THREADS = 1 << 14
 
 
-class Emission:
-    """Text of one kernel. `in_memory`: buffers that others read, which must be written."""
+class Emission(Passes):
+    """Text of one kernel."""
 
     def __init__(self, frame: Frame, genome: Genome, in_memory: set[Buffer], name: str) -> None:
-        self.frame, self.kernel, self.genome, self.name = frame, frame.kernel, genome, name
-        self.in_memory = in_memory
+        super().__init__(frame, in_memory)
+        self.genome, self.name = genome, name
         self.names = Names()
-        self.online: dict[Buffer, Buffer] = {}
-        self.levels = levels(self.kernel, self.online)
-
-    @property
-    def buffers(self) -> list[Buffer]:
-        """What the kernel is called with: what it reads, then what it writes."""
-        written = (part.into for part in self.kernel.parts if part.into in self.in_memory)
-        return list(dict.fromkeys([*self._read(), *written]))
-
-    def _read(self) -> list[Buffer]:
-        return list(dict.fromkeys(one.buffer for part in self.kernel.parts for one in self.frame.reads(part)))
 
     def text(self) -> str:
         written = self.kernel.made()
@@ -42,19 +33,11 @@ class Emission:
         head = f'extern "C" void {self.name}({", ".join(parameters)}) {{'
         return "\n".join([head, *indented(self.body()), "}"])
 
+    def call(self, arguments: Sequence[str]) -> str:
+        return f"lib.{self.name}({', '.join(arguments)})"
+
     def body(self) -> list[str]:
         raise NotImplementedError
-
-    def passes(self) -> range:
-        return range(max(self.levels.values()) + 1)
-
-    def in_pass(self, level: int) -> list[Part]:
-        """What is found or stored at each point in this pass; what is one value a row comes at the row's end."""
-        parts = [part for part in self.kernel.parts if self.levels[part.into] == level]
-        return [part for part in parts if part.how or not self.frame.is_row_result(part)]
-
-    def row_results(self) -> list[Part]:
-        return [part for part in self.kernel.parts if part.into in self.in_memory and self.frame.is_row_result(part)]
 
     def parallel(self, tasks: int, inside: list[str], kept: list[str]) -> list[str]:
         """A loop over tasks, shared among threads where that is worth it. `kept`: rows that each thread has."""

@@ -66,6 +66,17 @@ class Frame:
         return " + ".join([str(layout.offset), *terms] if layout.offset or not terms else terms)
 
 
+class Names:
+    """Names for values, none twice in a kernel."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def fresh(self) -> str:
+        self._count += 1
+        return f"v{self._count}"
+
+
 def identifier(buffer: Buffer) -> str:
     return "".join(letter if letter.isalnum() else "_" for letter in f"{buffer.role}_{buffer.name}")
 

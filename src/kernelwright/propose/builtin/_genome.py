@@ -1,4 +1,4 @@
-"""The choices that make one kernel of many for the same program, and how they vary."""
+"""The choices that make one kernel of many for the same program, and how they vary. Each language has its own."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
-HEADER = "# kernelwright builtin:"
-_HEADER = re.compile(rf"^{re.escape(HEADER)}(.*)$", re.MULTILINE)
 # The first is what a draft begins with.
 CHOICES: Mapping[str, Sequence[Any]] = {
     "width": (16, 8, 4, 32),
@@ -31,8 +29,29 @@ CHANGES = (1, 1, 2, 3)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Genome:
-    """One way to write a program.
+class Genes:
+    """One way to write a program in some language.
+
+    Attributes:
+        mark: What the line begins with that holds the genome.
+        choices: Values of each gene, the usual one first.
+    """
+
+    mark: ClassVar[str]
+    choices: ClassVar[Mapping[str, Sequence[Any]]]
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={value}" for name, value in asdict(self).items())
+
+    @property
+    def header(self) -> str:
+        """The line by which the genome is found again in a kernel's text."""
+        return f"{self.mark} {self}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Genome(Genes):
+    """One way to write a program in C++.
 
     Attributes:
         width: Lanes of a vector.
@@ -50,6 +69,9 @@ class Genome:
         packing: Whether columns of a right matrix are put one behind the other before they are multiplied.
     """
 
+    mark: ClassVar[str] = "# kernelwright builtin:"
+    choices: ClassVar[Mapping[str, Sequence[Any]]] = CHOICES
+
     width: int = 16
     unroll: int = 4
     fuse: str = "all"
@@ -65,51 +87,48 @@ class Genome:
     rows_at_once: int = 64
     packing: str = "auto"
 
-    def __str__(self) -> str:
-        return " ".join(f"{name}={value}" for name, value in asdict(self).items())
 
-    @property
-    def header(self) -> str:
-        """The line by which the genome is found again in a kernel's text."""
-        return f"{HEADER} {self}"
+G = TypeVar("G", bound=Genes)
 
 
-def read(source: str) -> Genome | None:
+def read(source: str, language: type[G]) -> G | None:
     """The genome that a kernel was written by; None where it was written by somebody else."""
-    return next(iter(read_all(source)), None)
+    return next(iter(read_all(source, language)), None)
 
 
-def read_all(text: str) -> list[Genome]:
+def read_all(text: str, language: type[G]) -> list[G]:
     """The genomes of all kernels in a text, such as a request that shows several."""
-    return [genome for found in _HEADER.finditer(text) if (genome := _read(found.group(1)))]
+    lines = re.findall(rf"^{re.escape(language.mark)}(.*)$", text, re.MULTILINE)
+    return [genome for line in lines if (genome := _read(line, language))]
 
 
-def _read(line: str) -> Genome | None:
-    chosen = {name: _choice(name, text) for name, _, text in (pair.partition("=") for pair in line.split())}
-    if set(chosen) != set(CHOICES) or None in chosen.values():
+def _read(line: str, language: type[G]) -> G | None:
+    pairs = [(name, text) for name, _, text in (pair.partition("=") for pair in line.split())]
+    chosen = {name: _choice(language.choices.get(name, ()), text) for name, text in pairs}
+    if set(chosen) != set(language.choices) or None in chosen.values():
         return None
-    return Genome(**chosen)
+    return language(**chosen)
 
 
-def _choice(name: str, text: str) -> Any:
-    return next((value for value in CHOICES.get(name, ()) if str(value) == text), None)
+def _choice(values: Sequence[Any], text: str) -> Any:
+    return next((value for value in values if str(value) == text), None)
 
 
-def drawn(chance: random.Random) -> Genome:
+def drawn(chance: random.Random, language: type[G]) -> G:
     """Any genome at all."""
-    return Genome(**{name: chance.choice(values) for name, values in CHOICES.items()})
+    return language(**{name: chance.choice(values) for name, values in language.choices.items()})
 
 
-def mutated(genome: Genome, chance: random.Random) -> Genome:
+def mutated(genome: G, chance: random.Random) -> G:
     """The genome with one to three genes changed to other values."""
-    changed = chance.sample(sorted(CHOICES), chance.choice(CHANGES))
-    return replace(genome, **{name: _other(name, getattr(genome, name), chance) for name in changed})
+    changed = chance.sample(sorted(genome.choices), chance.choice(CHANGES))
+    return replace(genome, **{name: _other(genome, name, chance) for name in changed})
 
 
-def _other(name: str, value: Any, chance: random.Random) -> Any:
-    return chance.choice([other for other in CHOICES[name] if other != value])
+def _other(genome: Genes, name: str, chance: random.Random) -> Any:
+    return chance.choice([other for other in genome.choices[name] if other != getattr(genome, name)])
 
 
-def crossed(one: Genome, other: Genome, chance: random.Random) -> Genome:
+def crossed(one: G, other: G, chance: random.Random) -> G:
     """Each gene from either."""
-    return Genome(**{name: getattr(chance.choice((one, other)), name) for name in CHOICES})
+    return replace(one, **{name: getattr(chance.choice((one, other)), name) for name in one.choices})

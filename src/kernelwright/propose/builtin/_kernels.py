@@ -142,9 +142,14 @@ class ScatterKernel(Kernel):
 
 
 def plan(program: Program, genome: Genome) -> list[Kernel]:
-    """Kernels in the order in which they run."""
+    """Kernels in the order in which they run, for few threads that take many rows each."""
+    return fused(_cut(program.statements, genome.parts), genome.fuse)
+
+
+def fused(statements: Sequence[Statement], fuse: str) -> list[Kernel]:
+    """Statements in kernels. `fuse`: what shares one: `all`, `reductions` or `none`."""
     kernels: list[Kernel] = []
-    for statement in _cut(program.statements, genome.parts):
+    for statement in statements:
         if isinstance(statement, Product):
             kernels.append(ProductKernel.of(statement))
         elif isinstance(statement, Scan):
@@ -152,7 +157,7 @@ def plan(program: Program, genome: Genome) -> list[Kernel]:
         elif isinstance(statement, Scatter):
             kernels.append(ScatterKernel.of(statement))
         else:
-            _place(_squeezed(statement), kernels, genome.fuse)
+            _place(_squeezed(statement), kernels, fuse)
     return [_coalesced(kernel) if type(kernel) is Kernel else kernel for kernel in kernels]
 
 

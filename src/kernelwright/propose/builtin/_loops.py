@@ -6,7 +6,7 @@ is an address that does not move. A view of an expression is the same expression
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
@@ -225,6 +225,22 @@ def walk(expression: Expression) -> Iterator[Expression]:
         else:
             waiting.append((part, True))
             waiting.extend((inner, False) for inner in reversed(part.parts))
+
+
+def in_order(expression: Expression, is_known: Callable[[Expression], bool]) -> list[Expression]:
+    """Parts before what is made of them, without the parts of what is known already."""
+    found: dict[Expression, None] = {}
+
+    def visit(part: Expression) -> None:
+        if part in found:
+            return
+        if not is_known(part):
+            for inner in part.parts:
+                visit(inner)
+        found[part] = None
+
+    visit(expression)
+    return list(found)
 
 
 def accesses(expression: Expression) -> Iterator[Access]:

@@ -5,25 +5,41 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from kernelwright.propose._request import ProposerError, Reply, Request
 from kernelwright.propose.builtin import _operators as _operators
 from kernelwright.propose.builtin import _view_operators as _view_operators
 from kernelwright.propose.builtin import _window_operators as _window_operators
-from kernelwright.propose.builtin._candidate import Written, candidate
+from kernelwright.propose.builtin._candidate import candidate
 from kernelwright.propose.builtin._capture import capture
 from kernelwright.propose.builtin._error import CannotWriteError
-from kernelwright.propose.builtin._genome import CHOICES, Genome, crossed, drawn, mutated, read, read_all
+from kernelwright.propose.builtin._genome import Genes, Genome, crossed, drawn, mutated, read, read_all
 from kernelwright.propose.builtin._lower import lower
+from kernelwright.propose.builtin._model import Written
+from kernelwright.propose.builtin.triton import TritonGenome
+from kernelwright.propose.builtin.triton import candidate as triton_candidate
 from kernelwright.tasks import Task
 
 NAME = "builtin"
-# Languages that it writes.
-BACKENDS = ("cpp",)
 # Of the answers to a kernel of its own, the share that is crossed with another.
 CROSSED = 0.25
 TRIES = 20
+G = TypeVar("G", bound=Genes)
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language that kernels are written in: what varies, and who writes."""
+
+    genome: type[Genes]
+    write: Callable[[str, Sequence[Written], Any], str]
+
+
+LANGUAGES = {"cpp": Language(Genome, candidate), "triton": Language(TritonGenome, triton_candidate)}
+BACKENDS = tuple(LANGUAGES)
 
 
 @dataclass(frozen=True)
@@ -40,20 +56,22 @@ class Desk:
 
     task: Task
     cases: tuple[Written, ...]
+    language: Language = LANGUAGES["cpp"]
 
-    def text(self, genome: Genome) -> str:
-        return candidate(f"Written by the built-in synthesiser for {_plain(self.task.name)}.", self.cases, genome)
+    def text(self, genome: Genes) -> str:
+        title = f"Written by the built-in synthesiser for {_plain(self.task.name)}."
+        return self.language.write(title, self.cases, genome)
 
-    def settled(self, genome: Genome) -> Genome:
+    def settled(self, genome: G) -> G:
         """The genome with the usual value wherever another makes no difference to this task's kernel."""
         body = self._body(genome)
-        for name, values in CHOICES.items():
+        for name, values in genome.choices.items():
             usual = replace(genome, **{name: values[0]})
             if usual != genome and self._body(usual) == body:
                 genome = usual
         return genome
 
-    def _body(self, genome: Genome) -> str:
+    def _body(self, genome: Genes) -> str:
         return self.text(genome).replace(genome.header, "")
 
 
@@ -70,17 +88,18 @@ class Builtin:
             return _reply("", 0.0)
         began = time.monotonic()
         task = _task_of(request)
-        source = self._written(request, Desk(task, self.understand(task)))
+        source = self._written(request, Desk(task, self.understand(task), LANGUAGES[request.backend]))
         return _reply(f"```python\n{source}```\n", time.monotonic() - began)
 
     def _written(self, request: Request, desk: Desk) -> str:
         """A kernel that is not the parent with other words above it, if one is found in a few tries."""
         chance = random.Random(f"{self._seed} {request.id}")
-        parent = read(request.parent) if request.parent else None
+        language = desk.language.genome
+        parent = read(request.parent, language) if request.parent else None
         if parent is None:
-            return desk.text(desk.settled(_first(request, chance)))
+            return desk.text(desk.settled(_first(request, language(), chance)))
         old = desk.settled(parent)
-        others = [genome for genome in read_all(request.prompt) if genome != parent]
+        others = [genome for genome in read_all(request.prompt, language) if genome != parent]
         for _ in range(TRIES):
             child = desk.settled(_child(parent, others, chance))
             if child != old:
@@ -98,15 +117,15 @@ class Builtin:
         return found.cases
 
 
-def _first(request: Request, chance: random.Random) -> Genome:
+def _first(request: Request, usual: G, chance: random.Random) -> G:
     """The usual choices a little changed; unchanged for the very first request of a run."""
-    return Genome() if request.id.lstrip("0") in ("", "1") else mutated(Genome(), chance)
+    return usual if request.id.lstrip("0") in ("", "1") else mutated(usual, chance)
 
 
-def _child(parent: Genome, others: list[Genome], chance: random.Random) -> Genome:
+def _child(parent: G, others: list[G], chance: random.Random) -> G:
     """The parent changed a little, or crossed with a kernel that was shown beside it; with any, if none was."""
     if chance.random() < CROSSED:
-        return crossed(parent, chance.choice(others) if others else drawn(chance), chance)
+        return crossed(parent, chance.choice(others) if others else drawn(chance, type(parent)), chance)
     return mutated(parent, chance)
 
 
@@ -117,7 +136,7 @@ def _task_of(request: Request) -> Task:
         what = "the built-in synthesiser writes kernels for references, and not regions of a project."
         raise ProposerError(what, "Name another with --model: openai/NAME, script/DIR, mailbox/DIR.")
     if request.backend not in BACKENDS:
-        what = f"the built-in synthesiser writes C++ so far, not {request.backend}."
+        what = f"the built-in synthesiser writes {' and '.join(BACKENDS)} so far, not {request.backend}."
         raise CannotWriteError(what, f"Say --backend {BACKENDS[0]}, or name a model with --model.")
     return request.task
 

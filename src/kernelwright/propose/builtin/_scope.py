@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from kernelwright.propose.builtin._frame import Frame, identifier, pointer
+from kernelwright.propose.builtin._frame import Frame, Names, identifier, pointer
 from kernelwright.propose.builtin._functions import SPELLED
 from kernelwright.propose.builtin._lanes import literal
-from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, dense
-
-
-class Names:
-    """Names for values, none twice in a kernel."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def fresh(self) -> str:
-        self._count += 1
-        return f"v{self._count}"
+from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, dense, in_order
 
 
 class Scope:
@@ -49,7 +38,7 @@ class Scope:
 
     def value(self, expression: Expression) -> str:
         """The text that stands for a value, after the lines that work it out."""
-        for part in _in_order(expression, lambda one: one in self._names or one in self._saved):
+        for part in in_order(expression, lambda one: one in self._names or one in self._saved):
             if part not in self._names:
                 self._names[part] = self._named(part)
         return self._names[expression]
@@ -124,22 +113,6 @@ class Scope:
             return f"picked(whole, {at}, {self._names[pick]}, {stride}, {step}, n)"
         together = " + ".join(f"{self._names[pick]} * {stride}" for pick, stride in access.picks)
         return f"picked(whole, {at}, {together}, 1, {step}, n)"
-
-
-def _in_order(expression: Expression, is_known: Callable[[Expression], bool]) -> list[Expression]:
-    """Parts before what is made of them, without the parts of what is known already."""
-    found: dict[Expression, None] = {}
-
-    def visit(part: Expression) -> None:
-        if part in found:
-            return
-        if not is_known(part):
-            for inner in part.parts:
-                visit(inner)
-        found[part] = None
-
-    visit(expression)
-    return list(found)
 
 
 def each(lines: list[str]) -> list[str]:

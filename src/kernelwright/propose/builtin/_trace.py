@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kernelwright.tasks import Case, Task, draw_input
 
@@ -61,10 +62,19 @@ def _graph(task: Task, case: Case) -> dict[str, Any]:
     exec(compile(task.source, "reference.py", "exec"), module.__dict__)
     init = task.init if task.init is not None else module.get_init_inputs()
     model = module.Model(*init).train(task.mode == "train")
-    inputs = _inputs(module, case)
-    with torch.no_grad():
-        program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(_table())
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True):  # sizes and types are all that is asked for
+            inputs = _inputs(module, case)
+        program = _exported(model, inputs)
+    except Exception:
+        inputs = _inputs(module, case)
+        program = _exported(model, inputs)
     return {**_described(program), "state": _state(model), "inputs": [_input(value) for value in inputs]}
+
+
+def _exported(model: torch.nn.Module, inputs: list[Any]) -> Any:
+    with torch.no_grad():
+        return torch.export.export(model, tuple(inputs), strict=False).run_decompositions(_table())
 
 
 def _table() -> dict[Any, Any]:

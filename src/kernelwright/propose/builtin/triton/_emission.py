@@ -1,0 +1,125 @@
+"""A kernel as Triton: blocks of elements, or passes over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernelwright.propose.builtin._frame import Frame, pointer
+from kernelwright.propose.builtin._kernels import Part, levels
+from kernelwright.propose.builtin._loops import Buffer
+from kernelwright.propose.builtin._passes import Passes
+from kernelwright.propose.builtin._scope import indented
+from kernelwright.propose.builtin.triton._finders import Finder, State, finder
+from kernelwright.propose.builtin.triton._genome import TritonGenome
+from kernelwright.propose.builtin.triton._pairs import Pair, of_kernel
+from kernelwright.propose.builtin.triton._sheet import Sheet
+from kernelwright.propose.builtin.triton._tile import Chunk, Tile, needed
+
+# Loops over so few elements are written out.
+SHORT_LOOP = 1 << 14
+
+
+class Emission(Passes):
+    """Text of one kernel."""
+
+    def __init__(self, frame: Frame, genome: TritonGenome, in_memory: set[Buffer], name: str) -> None:
+        self._pairs = of_kernel(frame.kernel, in_memory) if genome.online else {}
+        self.tile = Tile(frame, genome, _passes(frame, self._pairs))
+        if not self.tile.steps:  # what is on the chip is gone over as often as need be
+            self._pairs = {}
+        super().__init__(frame, in_memory, _online(self._pairs))
+        self.genome, self.name = genome, name
+        self.sheet = Sheet(self.tile)
+        self._kept = self.tile.kept_chunk() if self.tile.kept else None
+
+    def text(self) -> str:
+        lines = self.body()
+        lines = [*needed(self.tile.head(), lines), *lines]
+        parameters = ", ".join(pointer(buffer) for buffer in self.buffers)
+        return "\n".join(["@triton.jit", f"def {self.name}({parameters}):", *indented(lines)])
+
+    def call(self, arguments: Sequence[str]) -> str:
+        return f"{self.name}[({self.tile.programs},)]({', '.join(arguments)}, num_warps={self.tile.warps})"
+
+    def body(self) -> list[str]:
+        if not self.tile.has_rows:
+            return self._map()
+        for level in self.passes():
+            self._pass(level)
+        for part in self.row_results():
+            value = self.sheet.value(part.expression) if not part.how else self._found(part)
+            self.sheet.lines += [self.sheet.store(part, value)]
+        return self._with_kept(self.sheet.lines)
+
+    def _found(self, part: Part) -> str:
+        return f"{pointer(part.into)[:-1]}"
+
+    def _with_kept(self, lines: list[str]) -> list[str]:
+        return [*needed(self._kept.definitions, lines), *lines] if self._kept else lines
+
+    def _map(self) -> list[str]:
+        for part in self.kernel.parts:
+            value = self.sheet.value(part.expression)
+            self.sheet.lines += [self.sheet.store(part, value)]
+        return self.sheet.lines
+
+    # A pass over the row
+
+    def _pass(self, level: int) -> None:
+        firsts = {pair.first for pair in self._pairs.values()}
+        parts = [part for part in self.in_pass(level) if part.into not in firsts]
+        finders = [finder(self.sheet, part, self._pairs.get(part.into)) for part in parts if part.how]
+        stored = [part for part in parts if not part.how]
+        states: list[list[State]] = [[] for _ in finders]
+        if self._kept:
+            self._at_once(finders, stored, states, self._kept)
+        if self.tile.steps and parts:
+            self._in_steps(finders, stored, states, level)
+        for one, found in zip(finders, states, strict=True):
+            one.settle(found)
+
+    def _at_once(self, finders: list[Finder], stored: list[Part], states: list[list[State]], chunk: Chunk) -> None:
+        for one, found in zip(finders, states, strict=True):
+            found.append(one.at_once(chunk))
+        self._stores(stored, chunk)
+        self.sheet.lines += chunk.lines
+        chunk.lines = []
+
+    def _in_steps(self, finders: list[Finder], stored: list[Part], states: list[list[State]], level: int) -> None:
+        backward = level % 2 == 1 and self.genome.again == "backward"
+        chunk = self.tile.looped_chunk(backward=backward)
+        chunk.policy = self._policy(level)
+        for one in finders:
+            one.begin()
+        for one in finders:
+            one.step(chunk)
+        self._stores(stored, chunk)
+        inside = [*needed(chunk.definitions, chunk.lines), *chunk.lines]
+        self.sheet.lines += [f"for step in {self._range()}:", *indented(inside)]
+        for one, found in zip(finders, states, strict=True):
+            found.append(one.end())
+
+    def _stores(self, stored: list[Part], chunk: Chunk) -> None:
+        for part in stored:
+            value = self.sheet.value(part.expression, chunk)
+            chunk.lines += [self.sheet.store(part, value, chunk)]
+
+    def _range(self) -> str:
+        if self.tile.steps * self.tile.rows * self.tile.block <= SHORT_LOOP:
+            return f"tl.static_range({self.tile.steps})"
+        stages = f", num_stages={self.genome.stages}" if self.genome.stages > 1 else ""
+        return f"tl.range(0, {self.tile.steps}{stages})"
+
+    def _policy(self, level: int) -> str:
+        if not self.genome.evict:
+            return ""
+        last = level == max(self.passes())
+        return f', eviction_policy="evict_{"first" if last else "last"}"'
+
+
+def _online(pairs: dict[Buffer, Pair]) -> dict[Buffer, Buffer]:
+    return {second: pair.first for second, pair in pairs.items()}
+
+
+def _passes(frame: Frame, pairs: dict[Buffer, Pair]) -> int:
+    return max(levels(frame.kernel, _online(pairs)).values()) + 1

@@ -1,0 +1,95 @@
+"""Expressions as lines of Triton: each part once, what is the same all along a row before the row is gone along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kernelwright.propose.builtin._frame import Names, identifier, pointer
+from kernelwright.propose.builtin._kernels import Part
+from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, in_order
+from kernelwright.propose.builtin.triton._functions import literal, spelled
+from kernelwright.propose.builtin.triton._tile import Chunk, Tile
+
+
+class Sheet:
+    """A kernel's lines so far. Values along the row belong to a chunk of it."""
+
+    def __init__(self, tile: Tile) -> None:
+        self.tile = tile
+        self.lines: list[str] = []
+        self._fresh = Names()
+        self._names: dict[Expression, str] = {}
+
+    def fresh(self) -> str:
+        return self._fresh.fresh()
+
+    def say(self, text: str) -> str:
+        """The name of a value of the row, after the line that works it out."""
+        name = self.fresh()
+        self.lines += [f"{name} = {text}"]
+        return name
+
+    def value(self, expression: Expression, chunk: Chunk | None = None) -> str:
+        """The text that stands for a value, after the lines that work it out."""
+        here = chunk.names if chunk else {}
+        for part in in_order(expression, lambda one: one in self._names or one in here):
+            if part not in self._names and part not in here:
+                self._name(part, chunk)
+        return here.get(expression) or self._names[expression]
+
+    def _name(self, part: Expression, chunk: Chunk | None) -> None:
+        if isinstance(part, Number):
+            self._names[part] = literal(part)
+        elif isinstance(part, Access) and part.buffer in self.tile.kernel.own:
+            self._names[part] = identifier(part.buffer)
+        elif chunk is None or self.tile.frame.is_row_value(part):
+            self._names[part] = self.say(self._text(part, None))
+        else:
+            chunk.names[part] = self.fresh()
+            chunk.lines += [f"{chunk.names[part]} = {self._text(part, chunk)}"]
+
+    def _text(self, part: Expression, chunk: Chunk | None) -> str:
+        match part:
+            case Access():
+                return self._load(part, chunk)
+            case Place(layout=layout):
+                return self._place(layout, chunk)
+            case Apply(function=function, parts=parts):
+                arguments = [self._known(one, chunk) for one in parts]
+                if all(isinstance(one, Number) for one in parts):
+                    arguments[0] = f"tl.full([], {arguments[0]}, tl.{_TYPES[parts[0].kind]})"
+                return spelled(function, arguments)
+        raise AssertionError(part)
+
+    def _known(self, part: Expression, chunk: Chunk | None) -> str:
+        return (chunk.names.get(part) if chunk else None) or self._names[part]
+
+    def _place(self, layout: Layout, chunk: Chunk | None) -> str:
+        """Counters of loops are plain numbers here and there, which know no types."""
+        moves = self.tile.address(replace(layout, offset=0), chunk)
+        return f"(tl.full([], {layout.offset}, tl.int32) + {moves}).to(tl.int32)"
+
+    def _load(self, access: Access, chunk: Chunk | None) -> str:
+        at = f"{pointer(access.buffer)} + {self.tile.address(access.layout, chunk)}"
+        for pick, stride in access.picks:
+            at += f" + {self._known(pick, chunk)}{'.to(tl.int64)' if self.tile.wide else ''} * {stride}"
+        masks = self._masks(access, chunk)
+        masked = f", mask={masks}, other=0" if masks else ""
+        policy = chunk.policy if chunk else ""
+        turned = ".to(tl.int32)" if access.kind == "int" and access.buffer.dtype != "int32" else ""
+        return f"tl.load({at}{masked}{policy}){turned}"
+
+    def _masks(self, moving: Expression, chunk: Chunk | None) -> str:
+        """Which elements of what moves along these axes there are."""
+        frame, tile = self.tile.frame, self.tile
+        rows = tile.row_mask if frame.moves(moving, tile.row_axes) else ""
+        along = chunk.mask if chunk and not frame.is_row_value(moving) else ""
+        return " & ".join(f"({mask})" for mask in (rows, along) if mask) if rows and along else rows or along
+
+    def store(self, part: Part, value: str, chunk: Chunk | None = None) -> str:
+        at = f"{pointer(part.into)} + {self.tile.address(part.layout, chunk)}"
+        masks = self._masks(Place(part.layout), chunk)
+        return f"tl.store({at}, {value}{f', mask={masks}' if masks else ''})"
+
+
+_TYPES = {"float": "float32", "int": "int32", "bool": "int1"}
