@@ -58,7 +58,8 @@ class SimulatedModel:
         self._family, self._seed = family, seed
 
     def propose(self, request: Request) -> Reply:
-        rng = random.Random(f"{self._seed} {request.id}")
+        # A stream of its own: the engine draws its choice from the run's seed and the request's id.
+        rng = random.Random(f"model {self._seed} {request.id}")
         text = self._advice(request, rng) if request.kind == "rewrite" else self._kernel(request, rng)
         tokens_in, tokens_out = (len(one) // CHARACTERS_A_TOKEN for one in (request.prompt, text))
         return Reply(

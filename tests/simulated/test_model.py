@@ -50,6 +50,15 @@ def test_it_goes_where_it_is_told_more_often_than_not_and_otherwise_hardly_ever(
     assert share(told, lambda member: _cell(member) == here) > 2 * share(free, lambda member: _cell(member) == here)
 
 
+def test_whether_it_does_as_told_has_nothing_to_do_with_what_the_search_drew() -> None:
+    """The engine draws from the run's seed and the request's id: what it drew low must not be what is obeyed."""
+    here = _cell(PARENT)
+    obeyed = [_cell(member)[0] > here[0] for member in answered(UP)]
+    low = [random.Random(f"1 {number}").random() < OBEYING for number in range(NUMBER)]
+    rates = [[did for did, was_low in zip(obeyed, low, strict=True) if was_low is which] for which in (True, False)]
+    assert sum(rates[0]) / len(rates[0]) == pytest.approx(sum(rates[1]) / len(rates[1]), abs=0.15)
+
+
 def test_it_changes_something_every_time_and_seldom_much() -> None:
     changes = Counter(sum(a != b for a, b in zip(PARENT.answers, one.answers, strict=True)) for one in answered(""))
     assert changes[0] == 0
