@@ -29,7 +29,7 @@ def test_the_usual_kernels_are_right(name: str, judge: Judge, tmp_path: Path) ->
 @pytest.mark.long
 @pytest.mark.parametrize("name", REFERENCES)
 def test_kernels_are_right_whatever_the_genome(name: str, judge: Judge, tmp_path: Path) -> None:
-    others = [drawn(random.Random(f"{name} {number}")) for number in range(DRAWN)]
+    others = [drawn(random.Random(f"{name} {number}"), Genome) for number in range(DRAWN)]
     _are_right(name, [replace(other, functions="exact") for other in others], judge, tmp_path)
 
 
@@ -47,4 +47,4 @@ def test_a_search_finds_a_kernel_without_a_model(tmp_path: Path) -> None:
     task = load_task(BIAS_GELU)
     found = kernelwright.optimize(task, model="builtin", evaluations=3, in_flight=1, store=tmp_path / "runs.db")
     assert found.source is not None, found.reason
-    assert read(found.source) is not None
+    assert read(found.source, Genome) is not None

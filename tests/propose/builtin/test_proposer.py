@@ -56,16 +56,16 @@ def test_the_seed_and_the_id_decide_an_answer(builtin: Builtin, softmax: Task) -
 
 def test_a_kernel_of_its_own_is_changed_and_one_of_somebody_else_begun_anew(builtin: Builtin, softmax: Task) -> None:
     parent = answer(builtin, ask(softmax, "1"))
-    assert read(parent) == Genome()
+    assert read(parent, Genome) == Genome()
     child = answer(builtin, ask(softmax, kind="improve", parent=parent))
-    assert read(child) not in (None, Genome())
+    assert read(child, Genome) not in (None, Genome())
     assert answer(builtin, ask(softmax, kind="improve", parent=FOREIGN)) == answer(builtin, ask(softmax))
 
 
 def test_genes_that_make_no_difference_make_no_new_kernel(builtin: Builtin, softmax: Task) -> None:
     """A softmax has rows and no blocks, so how long blocks are is nothing that its kernel shows."""
     texts = [answer(builtin, ask(softmax, str(name))) for name in range(2, 40)]
-    rows = [genome for text in texts if (genome := read(text)) and genome.fuse == "all"]
+    rows = [genome for text in texts if (genome := read(text, Genome)) and genome.fuse == "all"]
     assert {genome.block for genome in rows} == {Genome().block}
 
 
@@ -86,8 +86,8 @@ def test_it_is_called_builtin() -> None:
 def test_what_it_cannot_do_is_said(softmax: Task) -> None:
     with pytest.raises(ProposerError, match="without a task"):
         Builtin().propose(ask(None))
-    with pytest.raises(CannotWriteError, match="writes C\\+\\+ so far, not triton"):
-        Builtin().propose(ask(softmax, backend="triton"))
+    with pytest.raises(CannotWriteError, match="writes cpp and triton so far, not cuda"):
+        Builtin().propose(ask(softmax, backend="cuda"))
 
 
 def graph(op: str, *arguments: Any, dtype: str = "float32") -> Graph:

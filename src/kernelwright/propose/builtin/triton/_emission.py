@@ -122,4 +122,6 @@ def _online(pairs: dict[Buffer, Pair]) -> dict[Buffer, Buffer]:
 
 
 def _passes(frame: Frame, pairs: dict[Buffer, Pair]) -> int:
-    return max(levels(frame.kernel, _online(pairs)).values()) + 1
+    """How often rows are gone over; what is one value a row comes at their end."""
+    found = levels(frame.kernel, _online(pairs))
+    return max(found[part.into] for part in frame.kernel.parts if part.how or not frame.is_row_result(part)) + 1

@@ -26,8 +26,8 @@ from kernelwright.propose.builtin._loops import (
 from kernelwright.propose.builtin._views import NoViewError, permute, reshape, split, viewed
 from kernelwright.propose.builtin.triton._pairs import PLACE, SOFTMAX, Pair, pairs
 
-# Rows, and columns side by side, that are enough for all; and rows too short to be worth cutting.
-ENOUGH_ROWS, ENOUGH_COLUMNS, SHORT = 512, 1 << 15, 1 << 14
+# Rows, and columns side by side, that are enough for all; rows too short to be worth cutting, and the shortest parts.
+ENOUGH_ROWS, ENOUGH_COLUMNS, SHORT, SHORTEST = 512, 1 << 15, 1 << 16, 1 << 12
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _cut(reduction: Reduce, wanted: int) -> _Cut | None:
     if not _lacks_rows(reduction):
         return None
     rank, shape = len(reduction.outer), _joined(reduction)
-    parts = -(-wanted // max(1, prod(reduction.outer)))
+    parts = min(-(-wanted // max(1, prod(reduction.outer))), max(1, prod(reduction.inner) // SHORTEST))
     best = max(range(rank, len(shape)), key=lambda axis: (min(_divisor(shape[axis], parts) * 4, parts), -axis))
     number = _divisor(shape[best], parts)
     return _Cut(best, number, shape) if number > 1 else None

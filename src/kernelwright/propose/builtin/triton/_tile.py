@@ -73,7 +73,7 @@ class Tile:
             return self._across(whole, limit)
         if whole <= limit:
             return self._side_by_side(whole), whole, whole
-        held = self._genome.hold if passes > 1 and self._genome.hold < whole // 2 else 0
+        held = self._genome.hold if passes > 1 and self._genome.hold <= whole // 2 else 0
         return 1, min(self._genome.tile, whole), held
 
     def _side_by_side(self, whole: int) -> int:
