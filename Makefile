@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo demo-replay test test-slow test-long test-oracles fetch-oracles test-local fetch-local test-postgres fetch-postgres test-ray fetch-ray test-optuna fetch-optuna coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-tuner bench-everyday judge-family judge-visited clean
+.PHONY: demo demo-replay test test-slow test-long test-oracles fetch-oracles test-local fetch-local test-postgres fetch-postgres test-ray fetch-ray test-optuna fetch-optuna test-triton fetch-triton coverage lint format sycl trust trust-gpu bench-judge bench-judge-gpu bench-steady bench-engine bench-fleet bench-search bench-tuner bench-everyday judge-family judge-visited clean
 
 demo: $(STAMP)
 	$(BIN)/kernelwright demo
@@ -47,6 +47,13 @@ test-optuna: fetch-optuna
 
 fetch-optuna: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/optuna.txt
+
+# Triton kernels checked in Triton's interpreter, the synthesiser's among them: fetches 190 MB first.
+test-triton: fetch-triton
+	$(BIN)/python -m pytest tests/judge/test_triton.py tests/propose/builtin/test_triton.py
+
+fetch-triton: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/triton.txt
 
 # Stores on a PostgreSQL server, started from the programs that are installed here; where there are none, that is said.
 test-postgres: fetch-postgres
