@@ -1,4 +1,4 @@
-"""What the synthesiser writes in Triton: as text anywhere, and judged in Triton's interpreter where that is installed."""
+"""What the synthesiser writes in Triton: as text anywhere, judged in the interpreter where that is installed."""
 
 from __future__ import annotations
 

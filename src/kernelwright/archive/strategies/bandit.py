@@ -1,7 +1,7 @@
 """The default: one of the fastest elites, and a bandit over the directions that it can be taken in.
 
-A direction is worth what recorded transitions say, in three terms, each between 0 and 1 and none in need of a scale: how
-fast a child would be, how often such a step makes an elite, how little is known and how much is left that way.
+A direction is worth what recorded transitions say, in three terms, each between 0 and 1 and none in need of a scale:
+how fast a child would be, how often such a step makes an elite, how little is known and how much is left that way.
 docs/archive.md has the formulas and the reasons.
 """
 
