@@ -25,7 +25,8 @@ from kernelwright.tasks import Task, load_task
 WAIT_S, EACH, LAPS = 1.0, 6, 3
 MANY, WANTED_MANY = 16, 15.0
 WANTED_TWO, WANTED_COST = 1.8, 0.05
-REAL = 12
+# Variants of softmax repeat their plans after so many.
+REAL, PLANS = 12, 30
 
 
 class Waits:
@@ -101,10 +102,12 @@ def waiting(console: Console, task: Task) -> bool:
 def judging(console: Console, task: Task) -> bool:
     """Two nodes of a core each against one, with the real judge."""
     cores = sorted(os.sched_getaffinity(0))[:2]
-    texts = softmax_variants((REAL + 2) * LAPS * 2)
+    texts = softmax_variants(PLANS * LAPS * 2)
 
     def play_with(number: int, lap: int) -> float:
-        jobs = jobs_of(task, [texts.pop() for _ in range(REAL + 2)])  # what was compiled once is not compiled again
+        """The same plans each time, and never the same text: what was compiled once is not compiled again."""
+        first = PLANS * (2 * lap + number - 1)
+        jobs = jobs_of(task, texts[first : first + REAL + 2])
         with cluster([[core] for core in cores[:number]], Judge) as fleet:
             return REAL / seconds(fleet, jobs[2:], jobs[:2])
 

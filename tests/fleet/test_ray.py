@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from kernelwright.store import Records
 from tests.fleet.quick import HEARD, Quick, heard
 from tests.judge.texts import RELU, TASKS
 
-pytest.importorskip("ray")
+ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
 LONG, PATIENCE = 60.0, 500.0
 PYTHON = "import torch\n"
@@ -46,25 +47,31 @@ def offers() -> Abilities:
 
 
 @pytest.fixture
-def join(head: Node, offers: Abilities) -> Iterator[Callable[..., Node]]:
-    """Nodes on this machine with the abilities that are said."""
+def joined() -> Iterator[list[Node]]:
     nodes: list[Node] = []
-
-    def start(name: str, **said: object) -> Node:
-        nodes.append(start_node(head.address, replace(offers, node=name, **said)))  # type: ignore[arg-type]
-        return nodes[-1]
-
-    yield start
+    yield nodes
     for node in nodes:
         node.close()
 
 
 @pytest.fixture
-def fleet(head: Node, notes: Path) -> Iterator[Callable[..., RayFleet]]:
+def join(head: Node, offers: Abilities, joined: list[Node]) -> Callable[..., Node]:
+    """Nodes on this machine with the abilities that are said."""
+
+    def start(name: str, **said: object) -> Node:
+        joined.append(start_node(head.address, replace(offers, node=name, **said)))  # type: ignore[arg-type]
+        return joined[-1]
+
+    return start
+
+
+@pytest.fixture
+def fleet(head: Node, joined: list[Node], notes: Path) -> Iterator[Callable[..., RayFleet]]:
     opened: list[RayFleet] = []
 
     def start(patience_s: float = LONG) -> RayFleet:
         opened.append(RayFleet(head, judges=Quick, patience_s=patience_s))
+        _wait_until(lambda: _there() <= len(joined))  # those of the test before are missed after a while
         return opened[-1]
 
     for note in notes.iterdir():
@@ -72,6 +79,18 @@ def fleet(head: Node, notes: Path) -> Iterator[Callable[..., RayFleet]]:
     yield start
     for one in opened:
         one.close()
+
+
+def _there() -> int:
+    """Nodes that judge, as far as the cluster knows."""
+    return sum(node["Alive"] and "kernelwright-node" in node["Labels"] for node in ray.nodes())
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def _all(fleet: RayFleet) -> list[Result]:
@@ -143,6 +162,7 @@ def test_a_node_that_is_killed_is_told_and_its_job_is_judged_elsewhere(
     court.finished(2.0)
     join("second")
     os.kill(first.raylet, signal.SIGKILL)
+    _wait_until(lambda: not first.alive())  # what runs there ends once somebody has noticed
     results = _all(court)
     assert _kinds(results) == ["retried", "judged"]
     assert "first was lost while it judged" in results[0].reason
