@@ -1,4 +1,4 @@
-"""The default: a bandit over (cell, direction), whose arms are worth what recorded transitions say.
+"""A bandit over (cell, direction), whose arms are worth what recorded transitions say.
 
 Three terms, each between 0 and 1 and none in need of a scale: how fast a child would be, how often such a step makes an
 elite, how little is known and how much is left that way. docs/archive.md has the formulas and the reasons.
@@ -41,16 +41,23 @@ class Arm:
 
 @register
 def bandit(scene: Scene, rng: random.Random) -> Choice:
-    arms = arms_of(scene)
+    return drawn(scene, arms_of(scene), rng)
+
+
+def drawn(scene: Scene, arms: list[Arm], rng: random.Random) -> Choice:
+    """One of these arms: the more it is worth, the likelier."""
     chances = [math.exp(worth / TEMPERATURE) for worth in worths(scene, arms)]
     arm = rng.choices(arms, chances)[0]
     return scene.choice(arm.cell, arm.direction, _why(scene, arm))
 
 
 def arms_of(scene: Scene) -> list[Arm]:
+    return [arm for cell in scene.cells for arm in arms_at(scene, cell)]
+
+
+def arms_at(scene: Scene, cell: Cell) -> list[Arm]:
     return [
         Arm(cell, direction, nearby(scene.tallies, cell, direction), _pending(scene, cell, direction))
-        for cell in scene.cells
         for direction in directions(cell)
     ]
 
