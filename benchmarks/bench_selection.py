@@ -34,7 +34,7 @@ from kernelwright.archive import (
     strategy_names,
     target,
 )
-from kernelwright.archive.strategies.bandit import bandit
+from kernelwright.archive.strategies.foremost import foremost
 
 RESULTS = (50, 100, 200)
 NOISE = 0.02
@@ -44,8 +44,8 @@ MOVING, TRYING = 0.15, 0.12
 
 @register
 def forgetful(scene: Scene, rng: random.Random) -> Choice:
-    """The bandit without its history: what is left is rank, room and what is pending."""
-    return bandit(replace(scene, history=Transitions()), rng)
+    """The default without its history: what is left is the order of the elites, room and what is pending."""
+    return foremost(replace(scene, history=Transitions()), rng)
 
 
 class Landscape:

@@ -74,7 +74,7 @@ def test_every_elite_and_every_direction_has_a_chance_downwards_too(strategy):
     assert len({(choice.cell, choice.direction) for choice in choices}) == 14
 
 
-@pytest.mark.parametrize("strategy", ["fitness", "bandit"])
+@pytest.mark.parametrize("strategy", ["fitness", "bandit", "foremost"])
 def test_what_is_chosen_does_not_change_when_every_speedup_is_squared(strategy):
     values = {(0, 0, 0): 0.1, MIDDLE: 0.5, (3, 3, 3): -0.5}
     squared = {cell: 2 * value for cell, value in values.items()}
@@ -100,7 +100,7 @@ def test_a_wrong_name_is_answered_with_the_nearest_before_anything_is_chosen():
     with pytest.raises(UnknownStrategyError) as error:
         Selector("bandti")
     assert str(error.value) == (
-        "no selection strategy 'bandti'; did you mean bandit? known: bandit, curiosity, fitness, uniform"
+        "no selection strategy 'bandti'; did you mean bandit? known: bandit, curiosity, fitness, foremost, uniform"
     )
     with pytest.raises(ArchiveError, match="no selection strategy 'xyz'; known: bandit"):
         Selector("xyz")
@@ -136,6 +136,45 @@ def test_curiosity_looks_where_the_map_is_empty():
     choices = [choice for choice in drawn(archive, "curiosity") if choice.cell == MIDDLE]
     assert len(choices) > DRAWS / 2
     assert share(choices, ("memory", -1)) > 1.3 * share(choices, MEMORY)
+
+
+# The foremost
+
+
+def test_the_foremost_are_built_on_by_place_whatever_their_speedups():
+    for values in ({(0, 1, 1): -9.0, MIDDLE: 0.0, (2, 1, 1): 0.1}, {(0, 1, 1): 0.0, MIDDLE: 0.1, (2, 1, 1): 9.0}):
+        counts = cells(drawn(filled(values), "foremost"))
+        assert [counts[cell] / DRAWS for cell in ((2, 1, 1), MIDDLE, (0, 1, 1))] == pytest.approx(
+            [16 / 21, 4 / 21, 1 / 21], abs=0.06
+        )
+
+
+def test_slow_cells_do_not_draw_steps_away_from_the_best_however_many_and_easily_improved():
+    slow = [cell for cell in UPPER_HALF if cell != (3, 3, 3)]
+    archive = filled(dict.fromkeys(slow, -3.0) | {(3, 3, 3): 0.5})
+    for cell in slow:
+        went(archive.history, cell, ("memory", -1), 2, gain=1.0, placed=True)
+    counts = {name: cells(drawn(archive, name))[3, 3, 3] / DRAWS for name in ("foremost", "bandit")}
+    assert counts["foremost"] > 0.7
+    assert counts["bandit"] < 0.2
+
+
+@pytest.mark.parametrize("strategy", ["bandit", "foremost"])
+def test_what_came_of_directions_from_the_best_decides_where_to_take_it_next(strategy):
+    shares = []
+    for good, bad in ((MEMORY, ALGORITHM), (ALGORITHM, MEMORY)):
+        archive = filled({MIDDLE: 0.2, (0, 0, 0): -1.0})
+        went(archive.history, MIDDLE, good, 5, gain=0.3, placed=True)
+        went(archive.history, MIDDLE, bad, 5, gain=None, placed=False)
+        shares.append(share(drawn(archive, strategy), MEMORY))
+    assert shares[0] > 3 * shares[1]
+
+
+@pytest.mark.parametrize("strategy", ["bandit", "foremost"])
+def test_the_profilers_word_about_the_best_shifts_where_it_is_taken(strategy):
+    archive = filled({MIDDLE: 0.2, (0, 0, 0): -1.0})
+    told = {archive.elites[MIDDLE].candidate: "memory"}
+    assert share(drawn(archive, strategy, bottlenecks=told), MEMORY) > 1.3 * share(drawn(archive, strategy), MEMORY)
 
 
 # The bandit

@@ -34,6 +34,11 @@ def test_what_came_of_earlier_steps_sways_the_choice_and_without_gradients_it_do
     assert chosen(good, without=("gradients",)) == chosen(bad, without=("gradients",))
 
 
+def test_the_strategy_that_is_named_decides():
+    made = archive(lesson=1.0)
+    assert chosen(made, strategy="uniform") != chosen(made) != chosen(made, strategy="bandit")
+
+
 def test_drafts_know_nothing_of_each_other():
     assert method("best-of-n")(archive(1.0), random.Random(0), ()) is None
 

@@ -123,6 +123,18 @@ def test_a_plan_survives_the_store():
     assert Plan.from_json(made.to_json()) == made
 
 
+def test_a_run_goes_on_choosing_as_it_was_begun_also_one_that_does_not_say_how():
+    kept = plan(7, strategy="curiosity").to_json()
+    assert Plan.from_json(kept).strategy == "curiosity"
+    del kept["strategy"]
+    assert Plan.from_json(kept).strategy == "bandit"
+
+
+def test_an_unknown_strategy_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match="there is no strategy 'foremots'; did you mean foremost"):
+        plan(7, strategy="foremots")
+
+
 def edited(request, rng):
     """A rewriter that adds a sentence; else a climbing writer."""
     if request.kind != "rewrite":

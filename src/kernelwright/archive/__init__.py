@@ -12,6 +12,7 @@ from kernelwright.archive._entry import FLOOR, Entry, beats
 from kernelwright.archive._error import ArchiveError
 from kernelwright.archive._repair_pool import Broken, RepairPool
 from kernelwright.archive._scene import Scene
+from kernelwright.archive._selector import DEFAULT as DEFAULT_STRATEGY
 from kernelwright.archive._selector import Selector
 from kernelwright.archive._transitions import Transition, Transitions
 from kernelwright.archive.strategies import Strategy, UnknownStrategyError, register
@@ -23,6 +24,7 @@ __all__ = [
     "AXES",
     "BOTTLENECKS",
     "CELLS",
+    "DEFAULT_STRATEGY",
     "FLOOR",
     "LEVELS",
     "WITHIN",

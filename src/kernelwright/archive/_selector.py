@@ -11,7 +11,7 @@ from kernelwright.archive._choice import Choice, Repair
 from kernelwright.archive._error import ArchiveError
 from kernelwright.archive._scene import Scene
 
-DEFAULT = "bandit"
+DEFAULT = "foremost"
 REPAIR_SHARE = 0.3
 # A burst of failures must not stop the search while the share catches up: even when a repair is due, a coin decides.
 EAGERNESS = 0.5

@@ -85,6 +85,7 @@ class SearchSection(Section):
     seed: int = 0
     seed_with: Text = AUTO
     seeds: int = SEEDS
+    strategy: str = Plan.strategy
 
     def parts(self) -> dict[str, Any]:
         """As a plan calls them."""
@@ -95,6 +96,7 @@ class SearchSection(Section):
             "lanes": self.in_flight,
             "seed": self.seed,
             "seeds": self.seeds,
+            "strategy": self.strategy,
         }
 
     def seeder(self, model: str | None) -> str | None:

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from kernelwright.archive import WITHIN, Archive, Choice, Entry, Repair, Selector
+from kernelwright.archive import DEFAULT_STRATEGY, WITHIN, Archive, Choice, Entry, Repair, Selector
 from kernelwright.engine._names import check_name
 
 Step = Choice | Repair | None
@@ -18,6 +18,8 @@ Pending = Sequence[Choice | Repair]
 Bottlenecks = Mapping[str, str]
 
 NOTHING_KNOWN: Bottlenecks = {}
+# How map-elites chose in runs that do not say: such a run is resumed and replayed as it was begun.
+EARLIER_STRATEGY = "bandit"
 WIDTH = 4
 # Who says where to take a kernel. To the others "stay with its strategy" would be a restraint that nobody asked for.
 STEERING = ("map-elites",)
@@ -31,7 +33,7 @@ class Method(Protocol):
     ) -> Step: ...
 
 
-def map_elites(strategy: str = "bandit") -> Method:
+def map_elites(strategy: str = DEFAULT_STRATEGY) -> Method:
     """An elite of some cell, in some direction; now and then a repair."""
     selector = Selector(strategy)
     return lambda archive, rng, pending, bottlenecks=NOTHING_KNOWN: selector.choose(
@@ -85,9 +87,9 @@ METHODS: dict[str, Callable[[], Method]] = {
 }
 
 
-def method(name: str, *, without: Sequence[str] = ()) -> Method:
-    """The method of this name; `without` gradients, map-elites chooses by rank alone."""
+def method(name: str, *, strategy: str = DEFAULT_STRATEGY, without: Sequence[str] = ()) -> Method:
+    """The method of this name; map-elites by this strategy, or `without` gradients by rank alone."""
     check_name("search", name, METHODS)
-    if name == "map-elites" and "gradients" in without:
-        return map_elites("fitness")
+    if name == "map-elites":
+        return map_elites("fitness" if "gradients" in without else strategy)
     return METHODS[name]()

@@ -11,13 +11,13 @@ from typing import Any
 
 import kernelwright
 from kernelwright import backends, judge
-from kernelwright.archive import Archive, Entry
+from kernelwright.archive import DEFAULT_STRATEGY, Archive, Entry, strategy_names
 from kernelwright.engine._author import Author, Known
 from kernelwright.engine._budget import Budget
 from kernelwright.engine._conductor import REWRITE, Conductor
 from kernelwright.engine._finals import Winner
 from kernelwright.engine._found import archive_of
-from kernelwright.engine._methods import STEERING, method
+from kernelwright.engine._methods import EARLIER_STRATEGY, STEERING, method
 from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._seeding import SEEDERS, SEEDING, SEEDS
@@ -45,6 +45,7 @@ class Plan:
         baselines: What the winner is measured against at the end; the search itself measures against eager.
         devices: Names of devices: the search is about the first; what is right there is judged on the others too.
         config: The whole configuration that it was made of; kept for who shows or resumes the run, not used here.
+        strategy: How map-elites chooses whom to build on and where to take it.
         seed_with: Who writes the first kernels, before the model is asked; None for nobody. `seeds`: how many at most.
         tuning: What racing the parameters of the best kernels may take, after the search; None for nothing.
     """
@@ -63,6 +64,7 @@ class Plan:
     devices: tuple[str, ...] = ()
     seed_with: str | None = None
     seeds: int = SEEDS
+    strategy: str = DEFAULT_STRATEGY
 
     def __post_init__(self) -> None:
         check_name("backend", self.backend, advised())
@@ -76,6 +78,7 @@ class Plan:
             raise ValueError(f"{SEEDING} is asked for and left out; leave out seed_with, or {SEEDING} in without")
         if self.seeds < 1:
             raise ValueError(f"{self.seeds} seeds are none; give 1 or more, or leave {SEEDING} out")
+        check_name("strategy", self.strategy, strategy_names())
         method(self.search)
 
     @property
@@ -94,6 +97,7 @@ class Plan:
         parts["tuning"] = TuningBudget(**tuning) if tuning else None
         parts["without"], parts["baselines"] = tuple(told["without"]), tuple(told["baselines"])
         parts["devices"] = tuple(told.get("devices", ()))
+        parts["strategy"] = told.get("strategy", EARLIER_STRATEGY)
         return cls(**parts)
 
 
@@ -233,7 +237,7 @@ def _conductor(run: Run, task: Task, plan: Plan, means: Means) -> Conductor:
             task=task,
             settings=settings,
             store=means.store,
-            method=method(plan.search, without=plan.without),
+            method=method(plan.search, strategy=plan.strategy, without=plan.without),
             author=author,
             proposer=means.proposer,
             fleet=means.fleet,

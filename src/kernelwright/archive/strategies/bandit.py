@@ -1,8 +1,7 @@
-"""The default: one of the fastest elites, and a bandit over the directions that it can be taken in.
+"""A bandit over (cell, direction), whose arms are worth what recorded transitions say.
 
-A direction is worth what recorded transitions say, in three terms, each between 0 and 1 and none in need of a scale:
-how fast a child would be, how often such a step makes an elite, how little is known and how much is left that way.
-docs/archive.md has the formulas and the reasons.
+Three terms, each between 0 and 1 and none in need of a scale: how fast a child would be, how often such a step makes an
+elite, how little is known and how much is left that way. docs/archive.md has the formulas and the reasons.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from kernelwright.archive._scene import Scene
 from kernelwright.archive._transitions import Tally, nearby, overall
 from kernelwright.archive.strategies._registry import register
 
-# The fastest elite is built on so many times as often as the second, that as the third, and so on.
-STEEPNESS = 4.0
 FITNESS, RATE, EXPLORATION = 0.4, 0.4, 0.2
 # A prior counts as much as so many transitions from the cell itself.
 PRIOR = 2.0
@@ -44,19 +41,21 @@ class Arm:
 
 @register
 def bandit(scene: Scene, rng: random.Random) -> Choice:
-    arms = arms_of(scene, _parent(scene, rng))
+    return drawn(scene, arms_of(scene), rng)
+
+
+def drawn(scene: Scene, arms: list[Arm], rng: random.Random) -> Choice:
+    """One of these arms: the more it is worth, the likelier."""
     chances = [math.exp(worth / TEMPERATURE) for worth in worths(scene, arms)]
     arm = rng.choices(arms, chances)[0]
     return scene.choice(arm.cell, arm.direction, _why(scene, arm))
 
 
-def _parent(scene: Scene, rng: random.Random) -> Cell:
-    """The cell whose elite is built on, by place: most often the fastest, whatever the speedups."""
-    fastest_first = sorted(scene.cells, key=lambda cell: -scene.elites[cell].log_speedup)
-    return rng.choices(fastest_first, [STEEPNESS**-place for place in range(len(fastest_first))])[0]
+def arms_of(scene: Scene) -> list[Arm]:
+    return [arm for cell in scene.cells for arm in arms_at(scene, cell)]
 
 
-def arms_of(scene: Scene, cell: Cell) -> list[Arm]:
+def arms_at(scene: Scene, cell: Cell) -> list[Arm]:
     return [
         Arm(cell, direction, nearby(scene.tallies, cell, direction), _pending(scene, cell, direction))
         for direction in directions(cell)
