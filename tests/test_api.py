@@ -88,7 +88,7 @@ def test_what_cannot_be_meant_is_raised_before_anything_is_begun() -> None:
     with pytest.raises(ConfigError, match="no option 'evalutions'"):
         kernelwright.optimize(TASK, model="openai/a", evalutions=3)  # type: ignore[call-arg]
     with pytest.raises(ConfigError, match="nobody is named"):
-        kernelwright.optimize(TASK, backend="triton")
+        kernelwright.optimize(TASK, backend="cuda")
     with pytest.raises(ProposerError, match="no model is called"):
         kernelwright.optimize(TASK, model="opnai/a")
     with pytest.raises(ConfigError, match="yet to be loaded"):

@@ -256,9 +256,9 @@ def test_faster_elites_are_built_on_more_often():
 def test_empty_cells_attract():
     archive = filled(dict.fromkeys(UPPER_HALF, 0.0) | {MIDDLE: 0.0})
     scene = Scene(archive.elites, archive.history)
-    arms = arms_of(scene, MIDDLE)
-    worth = {arm.direction: value for arm, value in zip(arms, worths(scene, arms), strict=True)}
-    assert worth[("memory", -1)] > worth[ALGORITHM] > worth[MEMORY]
+    arms = arms_of(scene)
+    worth = {(arm.cell, arm.direction): value for arm, value in zip(arms, worths(scene, arms), strict=True)}
+    assert worth[MIDDLE, ("memory", -1)] > worth[MIDDLE, ALGORITHM] > worth[MIDDLE, MEMORY]
 
 
 def test_what_is_under_way_is_not_asked_for_again_so_soon():
