@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from kernelwright.propose.builtin._loops import Apply, Expression, walk
+from kernelwright.propose.builtin._operator_signs import SIGNS
 
 SPELLED = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "div": "{0} / {1}",
-    "neg": "-{0}",
+    **SIGNS,
     "max": "max_({0}, {1})",
     "min": "min_({0}, {1})",
-    "eq": "{0} == {1}",
-    "ne": "{0} != {1}",
-    "lt": "{0} < {1}",
-    "le": "{0} <= {1}",
-    "gt": "{0} > {1}",
-    "ge": "{0} >= {1}",
-    "and": "{0} & {1}",
-    "or": "{0} | {1}",
     "not": "~{0}",
     "where": "{0} ? {1} : {2}",
     "reciprocal": "1.0f / {0}",

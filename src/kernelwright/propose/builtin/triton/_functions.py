@@ -11,24 +11,13 @@ import re
 
 from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._loops import Number
+from kernelwright.propose.builtin._operator_signs import SIGNS
 
 SPELLED = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "div": "{0} / {1}",
-    "neg": "-{0}",
+    **SIGNS,
     "abs": "tl.abs({0})",
     "max": "larger({0}, {1})",
     "min": "smaller({0}, {1})",
-    "eq": "{0} == {1}",
-    "ne": "{0} != {1}",
-    "lt": "{0} < {1}",
-    "le": "{0} <= {1}",
-    "gt": "{0} > {1}",
-    "ge": "{0} >= {1}",
-    "and": "{0} & {1}",
-    "or": "{0} | {1}",
     "not": "{0} == 0",
     "where": "tl.where({0}, {1}, {2})",
     "reciprocal": "1.0 / {0}",
