@@ -2,6 +2,7 @@
 
     python benchmarks/bench_builtin.py everyday                                   about 5 minutes on 2 quiet cores
     python benchmarks/bench_builtin.py kernelbench:1 --suite-dir KernelBench      shrunk to this machine first
+    python benchmarks/bench_builtin.py everyday --backend sycl                    the same in another language
     python benchmarks/bench_builtin.py everyday --written                         captured and written only: a minute
 
 Nothing is searched and nothing is timed: the usual genome's kernel is written, compiled and checked by the judge once.
@@ -21,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 from kernelwright.judge import InfraError, Judge, OutOfReach, fit
-from kernelwright.propose.builtin import Builtin, CannotWriteError, Genome
-from kernelwright.propose.builtin._candidate import candidate
+from kernelwright.propose.builtin import BACKENDS, Builtin, CannotWriteError
+from kernelwright.propose.builtin._proposer import LANGUAGES, Desk
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tasks.suites import Problem, select
 
@@ -50,7 +51,7 @@ def main() -> None:
     outcomes: list[Outcome] = []
     with Judge() as judge:
         for problem in _problems(asked.suites, asked.suite_dir):
-            outcomes += [_outcome(problem, judge, checked=not asked.written)]
+            outcomes += [_outcome(problem, judge, asked.backend, checked=not asked.written)]
             print(f"{outcomes[-1].problem:40} {outcomes[-1].became:10} {outcomes[-1].reason[:100]}", flush=True)
     if asked.out:
         asked.out.write_text(json.dumps([asdict(one) for one in outcomes], indent=1) + "\n")
@@ -61,6 +62,7 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suites", nargs="+", help="everyday, everyday:loss, kernelbench:1, ...")
     parser.add_argument("--suite-dir", type=Path, help="where suites lie that do not come along")
+    parser.add_argument("--backend", choices=BACKENDS, default=BACKENDS[0], help="the language")
     parser.add_argument("--written", action="store_true", help="do not compile and check what was written")
     parser.add_argument("--out", type=Path, help="a file for what became of every problem")
     return parser.parse_args()
@@ -71,20 +73,21 @@ def _problems(suites: list[str], suite_dir: Path | None) -> Iterator[Problem]:
         yield from select(name, None if name.startswith("everyday") else suite_dir)[1]
 
 
-def _outcome(problem: Problem, judge: Judge, *, checked: bool) -> Outcome:
+def _outcome(problem: Problem, judge: Judge, backend: str, *, checked: bool) -> Outcome:
     try:
         task = problem.tasks()[0]
         if not problem.address.startswith("everyday"):
             task, _ = fit(judge, task, seconds=FIT_SECONDS)
-        return _tried(problem.address, task, judge, checked=checked)
+        return _tried(problem.address, task, judge, backend, checked=checked)
     except (TaskError, OutOfReach, InfraError) as error:
         return Outcome(problem.address, "not judged", str(error))
     except CannotWriteError as error:
         return Outcome(problem.address, "refused", str(error))
 
 
-def _tried(address: str, task: Task, judge: Judge, *, checked: bool) -> Outcome:
-    source = candidate(address, Builtin().understand(task), Genome())
+def _tried(address: str, task: Task, judge: Judge, backend: str, *, checked: bool) -> Outcome:
+    language = LANGUAGES[backend]
+    source = Desk(task, Builtin().understand(task), language).text(language.genome())
     if not checked:
         return Outcome(address, "written")
     verdict = judge.judge(task, source, timed=False)

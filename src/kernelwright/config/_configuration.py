@@ -63,7 +63,7 @@ class ModelSection(Section):
         if self.name is None:
             fix = (
                 'say --model openai/NAME, or put name = "openai/NAME" below [model]; docs/models.md says who can. '
-                "--model builtin writes C++ with no model"
+                "--model builtin writes C++, SYCL and Triton with no model"
             )
             raise ConfigError("nobody is named to write the kernels", fix)
         return self.name

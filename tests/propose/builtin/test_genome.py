@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import asdict
 
@@ -9,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.propose.builtin import Genome, TritonGenome
+from kernelwright.propose.builtin import Genome, SyclGenome, TritonGenome
 from kernelwright.propose.builtin._genome import Genes, crossed, drawn, mutated, read, read_all
 
-LANGUAGES: list[type[Genes]] = [Genome, TritonGenome]
+LANGUAGES: list[type[Genes]] = [Genome, SyclGenome, TritonGenome]
 seeds = st.integers(0, 1 << 32).map(random.Random)
 languages = st.sampled_from(LANGUAGES)
 
@@ -35,8 +36,8 @@ def test_who_else_writes_has_no_genome() -> None:
 
 
 def test_a_genome_of_one_language_is_none_of_another() -> None:
-    assert read(Genome().header, TritonGenome) is None
-    assert read(TritonGenome().header, Genome) is None
+    for one, other in itertools.permutations(LANGUAGES, 2):
+        assert read(one().header, other) is None
 
 
 def test_all_kernels_of_a_text_are_seen() -> None:

@@ -86,7 +86,7 @@ def test_it_is_called_builtin() -> None:
 def test_what_it_cannot_do_is_said(softmax: Task) -> None:
     with pytest.raises(ProposerError, match="without a task"):
         Builtin().propose(ask(None))
-    with pytest.raises(CannotWriteError, match="writes cpp and triton so far, not cuda"):
+    with pytest.raises(CannotWriteError, match="writes cpp, sycl and triton so far, not cuda"):
         Builtin().propose(ask(softmax, backend="cuda"))
 
 

@@ -1,61 +1,34 @@
-"""A candidate in C++: the kernels of a program in one text, and the Python around them."""
+"""A candidate in C++: who writes which kernel."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from kernelwright.propose.builtin._columns import Columns
 from kernelwright.propose.builtin._emit import Emission
 from kernelwright.propose.builtin._frame import Frame
 from kernelwright.propose.builtin._genome import Genome
-from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel, plan
-from kernelwright.propose.builtin._lanes import EXACTLY, lanes, uses_series
-from kernelwright.propose.builtin._loops import Buffer, Program
-from kernelwright.propose.builtin._model import Written, in_memory, model
+from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel
+from kernelwright.propose.builtin._loops import Buffer
+from kernelwright.propose.builtin._native import Writer
 from kernelwright.propose.builtin._products import Products
 from kernelwright.propose.builtin._rows import Rows
 from kernelwright.propose.builtin._scans import Scans
 from kernelwright.propose.builtin._scatters import Scatters
-
-TEMPLATE = '''"""{title}"""
-
-{header}
-
-import torch
-
-from kernelwright import native
-
-lib = native.cpp(
-    r"""
-{text}
-""",
-    flags=["-Wno-unused-but-set-parameter"],
-)
+from kernelwright.propose.builtin._threads import Threads
 
 
-{model}'''
-
-
-def candidate(title: str, cases: Sequence[Written], genome: Genome) -> str:
-    """The Python file of a candidate for all cases; which it is, its shapes tell."""
-    emitted = [_emitted(case.program, genome, f"case{number}_") for number, case in enumerate(cases)]
-    kernels = "\n\n".join(one.text() for all_of in emitted for one in all_of)
-    text = f"{lanes(genome.width, genome.functions if uses_series(kernels) else EXACTLY)}\n\n{kernels}"
-    return TEMPLATE.format(title=title, header=genome.header, text=text, model=model(cases, emitted))
-
-
-def _emitted(program: Program, genome: Genome, prefix: str) -> list[Emission]:
-    kernels = plan(program, genome)
-    written = in_memory(program, kernels)
-    return [_emission(one, genome, written, f"{prefix}kernel{number}") for number, one in enumerate(kernels)]
-
-
-def _emission(kernel: Kernel, genome: Genome, written: set[Buffer], name: str) -> Emission:
+def _emissions(kernel: Kernel, genome: Genome, written: set[Buffer], name: str) -> list[Emission]:
     frame = Frame(kernel)
+    return [_kind(kernel, frame)(frame, genome, Threads(genome), written, name)]
+
+
+def _kind(kernel: Kernel, frame: Frame) -> type[Emission]:
     if isinstance(kernel, ProductKernel):
-        return Products(frame, genome, written, name)
+        return Products
     if isinstance(kernel, ScanKernel):
-        return Scans(frame, genome, written, name)
+        return Scans
     if isinstance(kernel, ScatterKernel):
-        return Scatters(frame, genome, written, name)
-    return (Rows if frame.rows else Columns)(frame, genome, written, name)
+        return Scatters
+    return Rows if frame.rows else Columns
+
+
+candidate = Writer("cpp", '["-Wno-unused-but-set-parameter"]', _emissions).candidate

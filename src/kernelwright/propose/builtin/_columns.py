@@ -28,15 +28,17 @@ class Columns(Emission):
         self._outside: list[str] = []
         inside = [line for level in self.passes() for line in self._pass(level)] + self._results()
         group = [*self._outside, GROUP, *indented(inside), "};"]
-        return self.parallel(prod(outer) * blocks, [*at, *group, *self.lane_loop("first", "last")], [])
+        return self.crew.parallel(
+            self.kernel, prod(outer) * blocks, [*at, *group, *self.crew.lane_loop("first", "last")], []
+        )
 
     def scope(self) -> Scope:
         return Scope(self.frame, self.names, {}, hoists=not self.kernel.inner)
 
     def _block(self) -> int:
-        """Lanes of a task: as many as make a block of elements, but a group at least."""
-        least = self.genome.unroll * self.genome.width
-        return max(least, self.genome.block // (prod(self.kernel.inner) if self.kernel.inner else 1))
+        """Lanes of a task: as many as make a block of elements, in whole steps."""
+        wanted = self.genome.block // (prod(self.kernel.inner) if self.kernel.inner else 1)
+        return max(1, -(-wanted // self.crew.stride)) * self.crew.stride
 
     def _pass(self, level: int) -> list[str]:
         parts, scope = self.in_pass(level), self.scope()

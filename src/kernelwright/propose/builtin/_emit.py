@@ -1,12 +1,12 @@
-"""A kernel as C++. Every value is a vector; what is the same all along a row is worked out before the row is."""
+"""A kernel as C++ or SYCL. Every value is a vector; what is the same all along a row is worked out before it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
+from kernelwright.propose.builtin._crew import Crew
 from kernelwright.propose.builtin._frame import Frame, Names, parameter, pointer
-from kernelwright.propose.builtin._genome import Genome
+from kernelwright.propose.builtin._genome import LaneGenes
 from kernelwright.propose.builtin._kernels import Part
 from kernelwright.propose.builtin._loops import Buffer, Shape, dense
 from kernelwright.propose.builtin._passes import Passes
@@ -15,51 +15,26 @@ from kernelwright.propose.builtin._scope import Scope, indented
 NEUTRAL = {"sum": "0.0f", "max": "-INFINITY", "min": "INFINITY", "prod": "1.0f"}
 JOIN = {"sum": "{0} + {1}", "max": "max_({0}, {1})", "min": "min_({0}, {1})", "prod": "{0} * {1}"}
 GROUP = "auto group = [&](auto whole, auto count, int64_t from, int64_t n) STEP {"
-# Below so many elements threads cost more than they bring.
-WORTH_THREADS = 1 << 14
 
 
 class Emission(Passes):
     """Text of one kernel."""
 
-    def __init__(self, frame: Frame, genome: Genome, in_memory: set[Buffer], name: str) -> None:
+    def __init__(self, frame: Frame, genome: LaneGenes, crew: Crew, in_memory: set[Buffer], name: str) -> None:
         super().__init__(frame, in_memory)
-        self.genome, self.name = genome, name
+        self.genome, self.crew, self.name = genome, crew, name
         self.names = Names()
 
     def text(self) -> str:
         written = self.kernel.made()
         parameters = [parameter(buffer, written=buffer in written) for buffer in self.buffers]
-        head = f'extern "C" void {self.name}({", ".join(parameters)}) {{'
-        return "\n".join([head, *indented(self.body()), "}"])
+        return self.crew.function(self.name, parameters, self.body())
 
     def call(self, arguments: Sequence[str]) -> str:
-        return f"lib.{self.name}({', '.join(arguments)})"
+        return self.crew.call(self.name, arguments)
 
     def body(self) -> list[str]:
         raise NotImplementedError
-
-    def parallel(self, tasks: int, inside: list[str], kept: list[str]) -> list[str]:
-        """A loop over tasks, shared among threads where that is worth it. `kept`: rows that each thread has."""
-        loop = [f"for (int64_t t = 0; t < {tasks}; t++) {{", *indented(inside), "}"]
-        worth = tasks > 1 and prod(self.kernel.shape) >= WORTH_THREADS
-        if worth:
-            loop = [f"#pragma omp for schedule({self.genome.schedule}) nowait", *loop]
-        size = f"{prod(self.kernel.inner)} * sizeof(float)"
-        made = [f"float* {name} = (float*)std::malloc({size});" for name in kept]
-        body = [*made, *loop, *(f"std::free({name});" for name in kept)]
-        threads = f" num_threads({self.genome.threads})" if self.genome.threads else ""
-        return [f"#pragma omp parallel{threads}", "{", *indented(body), "}"] if worth else body
-
-    def lane_loop(self, start: str, end: str) -> list[str]:
-        """Groups of vectors, then single ones, then what is left of one."""
-        step = f"{self.genome.unroll} * W"
-        return [
-            f"int64_t l = {start};",
-            f"for (; l + {step} <= {end}; l += {step}) group(yes(), number<{self.genome.unroll}>(), l, W);",
-            f"for (; l + W <= {end}; l += W) group(yes(), number<1>(), l, W);",
-            f"if (l < {end}) group(no(), number<1>(), l, {end} - l);",
-        ]
 
     def scope(self) -> Scope:
         return Scope(self.frame, self.names, {})

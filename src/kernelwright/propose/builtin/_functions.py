@@ -1,4 +1,4 @@
-"""How each function of the intermediate form is written in C++, and which are worth not doing twice."""
+"""How each function of the intermediate form is written in C++ and SYCL, and which are worth not doing twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SPELLED = {
     **SIGNS,
     "max": "max_({0}, {1})",
     "min": "min_({0}, {1})",
-    "not": "~{0}",
+    "not": "not_({0})",
     "where": "{0} ? {1} : {2}",
     "reciprocal": "1.0f / {0}",
     "rsqrt": "1.0f / sqrt_({0})",
@@ -25,7 +25,7 @@ SPELLED = {
     },
     # Seldom met: one lane at a time, by the library's own.
     **{
-        name: f"lanewise({{0}}, [](float a) {{{{ return std::{name}(a); }}}})"
+        name: f"lanewise({{0}}, [](float a) {{{{ return scalar::{name}(a); }}}})"
         for name in "sin cos tan asin acos atan sinh cosh".split()
     },
 }

@@ -50,8 +50,8 @@ class Genes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Genome(Genes):
-    """One way to write a program in C++.
+class LaneGenes(Genes):
+    """What C++ and SYCL have in common: loops whose values are vectors of lanes.
 
     Attributes:
         width: Lanes of a vector.
@@ -60,8 +60,25 @@ class Genome(Genes):
         keep: What a later pass over a row finds in a small buffer rather than computes again: costly values, all, none.
         online: Whether a maximum and the sum of exponentials below it are found in one pass rather than two.
         functions: `exact` to a few units in the last place, or `fast`: shorter series.
-        block: Elements that a thread takes at a time where there are no rows.
+        block: Elements of a task where there are no rows.
         parts: Pieces that a reduction to few numbers is cut into, for threads to share.
+    """
+
+    width: int = 16
+    unroll: int = 4
+    fuse: str = "all"
+    keep: str = "costly"
+    online: bool = False
+    functions: str = "exact"
+    block: int = 4096
+    parts: int = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Genome(LaneGenes):
+    """One way to write a program in C++.
+
+    Attributes:
         schedule: How rows and blocks are dealt out to threads.
         threads: How many; 0 for as many as there are.
         tile_rows, tile_columns: Rows, and vectors in each, of a product that are summed in registers.
@@ -72,14 +89,6 @@ class Genome(Genes):
     mark: ClassVar[str] = "# kernelwright builtin:"
     choices: ClassVar[Mapping[str, Sequence[Any]]] = CHOICES
 
-    width: int = 16
-    unroll: int = 4
-    fuse: str = "all"
-    keep: str = "costly"
-    online: bool = False
-    functions: str = "exact"
-    block: int = 4096
-    parts: int = 16
     schedule: str = "static"
     threads: int = 0
     tile_rows: int = 8

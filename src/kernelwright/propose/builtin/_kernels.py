@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Literal
 
-from kernelwright.propose.builtin._genome import Genome
+from kernelwright.propose.builtin._genome import LaneGenes
 from kernelwright.propose.builtin._loops import (
     Access,
     Apply,
@@ -141,7 +141,7 @@ class ScatterKernel(Kernel):
         return reads(self.scatter)
 
 
-def plan(program: Program, genome: Genome) -> list[Kernel]:
+def plan(program: Program, genome: LaneGenes) -> list[Kernel]:
     """Kernels in the order in which they run, for few threads that take many rows each."""
     return fused(_cut(program.statements, genome.parts), genome.fuse)
 

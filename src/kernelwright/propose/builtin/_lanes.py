@@ -1,4 +1,7 @@
-"""The C++ that every kernel begins with: vectors, memory, and functions of them to a few units in the last place."""
+"""What kernels in C++ and SYCL begin with: vectors, memory, and functions of them to a few units in the last place.
+
+Vectors are the compiler's own; one lane is a plain number, with the same names for what can be done with it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ import re
 from functools import cache
 from pathlib import Path
 
-TEXT = Path(__file__).with_name("lanes.cpp.txt")
+HERE = Path(__file__).parent
+# The text of each language, in order; `lanes` stands for vectors or a single lane.
+TEXTS = {
+    "cpp": ("head.cpp", "lanes", "functions", "products.cpp"),
+    "sycl": ("head.sycl", "lanes", "functions", "teams.sycl"),
+}
 # erfc(x) exp(x^2) for x between 1 and 4, a polynomial in (x - 2.5) / 1.5 through its values at Chebyshev points, lowest
 # power first: off by less than 4e-8 once exp(-x^2) is put back.
 ERF_FAR = (
@@ -29,10 +37,10 @@ EXACT, FAST = 7, 5
 BY_SERIES = re.compile(r"\b(exp|expm1|tanh|sigmoid|erf)_\(")
 
 
-def lanes(width: int, functions: str) -> str:
+def lanes(width: int, functions: str, language: str = "cpp") -> str:
     """The text for vectors of so many lanes. `functions`: `exact` or `fast`."""
     terms = EXACT if functions == EXACTLY else FAST
-    return _filled().replace("@WIDTH@", str(width)).replace("@TERMS@", str(terms))
+    return _filled(language, width == 1).replace("@WIDTH@", str(width)).replace("@TERMS@", str(terms))
 
 
 def uses_series(kernels: str) -> bool:
@@ -41,9 +49,10 @@ def uses_series(kernels: str) -> bool:
 
 
 @cache
-def _filled() -> str:
+def _filled(language: str, single: bool) -> str:
     near = [2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(ERF_TERMS)]
-    text = TEXT.read_text(encoding="utf-8")
+    names = [name.replace("lanes", "scalars" if single else "vectors") for name in TEXTS[language]]
+    text = "\n".join((HERE / f"{name}.txt").read_text(encoding="utf-8") for name in names)
     for name, variable, of, coefficients in (("NEAR", "near", "z", near), ("FAR", "far", "t", list(ERF_FAR))):
         steps = [f"    {variable} = {variable} * {of} + {literal(value)};" for value in reversed(coefficients[:-1])]
         text = text.replace(f"@ERF_{name}_TOP@", literal(coefficients[-1])).replace(f"@ERF_{name}@", "\n".join(steps))

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from math import prod
 
-from kernelwright.propose.builtin._emit import Emission
-from kernelwright.propose.builtin._frame import identifier, pointer
-from kernelwright.propose.builtin._kernels import ProductKernel
-from kernelwright.propose.builtin._loops import Access, Buffer, Layout, Product, dense, reads
-from kernelwright.propose.builtin._scope import each, indented
+from kernelwright.propose.builtin._genome import Genome
+from kernelwright.propose.builtin._matrices import Matrices
+from kernelwright.propose.builtin._scope import indented
 
-GROUP = "auto group = [&](auto whole, auto count, int64_t from, int64_t n, const V* {name}) STEP {{"
 FEWEST_TASKS = 8
 # A product of so few rows reads its right matrix hardly more than once: packing it would double that.
 FEW_ROWS = 8
@@ -21,25 +18,10 @@ SMALL = 1 << 17
 BLOCK = 16
 
 
-class Products(Emission):
+class Products(Matrices):
     """Threads share blocks of rows and of columns, and the products where there are several."""
 
-    @property
-    def _product(self) -> Product:
-        assert isinstance(self.kernel, ProductKernel)
-        assert self.kernel.product is not None
-        return self.kernel.product
-
-    @property
-    def _batch(self) -> int:
-        return self.kernel.outer[0] if len(self.kernel.outer) > 2 else 1
-
-    @property
-    def _inner(self) -> int:
-        return self._product.left.shape[-1]
-
-    def _read(self) -> list[Buffer]:
-        return list(dict.fromkeys([*sorted(reads(self._product), key=lambda one: one.name), *super()._read()]))
+    genome: Genome
 
     def body(self) -> list[str]:
         rows, columns = self.kernel.outer[-2:]
@@ -51,7 +33,7 @@ class Products(Emission):
         blocks = -(-rows // block)
         head = [
             f"constexpr int R = {tall}, C = {wide};",
-            f"constexpr int64_t rows = {rows}, columns = {columns}, inner = {self._inner};",
+            f"constexpr int64_t rows = {rows}, columns = {columns}, inner = {self.inner};",
             f"constexpr int64_t panels = {panels}, wide = C * W, block = {block}, blocks = {blocks};",
             *self._tables(),
         ]
@@ -66,7 +48,7 @@ class Products(Emission):
         if last != wide:
             chosen = f"if (p + 1 < panels) {chosen} else tiles(number<{last}>());"
         inside = [*at, *self._packing(), *tiles, chosen]
-        return [*head, *self._team(self._batch * panels * blocks, inside)]
+        return [*head, *self._team(self.batch * panels * blocks, inside)]
 
     def _vectors(self) -> int:
         return min(self.genome.tile_columns, -(-self.kernel.outer[-1] // self.genome.width))
@@ -74,7 +56,7 @@ class Products(Emission):
     def _block(self, tall: int, panels: int) -> int:
         """Rows of a task: all, unless there would be too few tasks; each packs the columns that it needs itself."""
         rows = self.kernel.outer[-2]
-        wanted = -(-FEWEST_TASKS // (self._batch * panels))
+        wanted = -(-FEWEST_TASKS // (self.batch * panels))
         most = max(self.genome.rows_at_once, -(-rows // wanted))
         return -(-min(rows, most) // tall) * tall
 
@@ -93,44 +75,23 @@ class Products(Emission):
     def _packed(self) -> bool:
         """Whether the right matrix is put into the order in which tiles read it."""
         columns = self.kernel.outer[-1]
-        possible = not self._is_spread() and self._product.right.layout.strides[-1] == 1
+        possible = not self.is_spread() and self.product.right.layout.strides[-1] == 1
         if not possible or columns % self.genome.width or self.genome.packing == "always":
             return True
-        few = self.kernel.outer[-2] <= FEW_ROWS or self._inner * columns * 4 <= SMALL
+        few = self.kernel.outer[-2] <= FEW_ROWS or self.inner * columns * 4 <= SMALL
         return not (few or self.genome.packing == "never")
-
-    def _is_spread(self) -> bool:
-        """Whether rows and columns of the right matrix are several axes in memory, as those of a window are."""
-        return self._product.inner > 1 or self._product.across > 1
-
-    def _base(self, access: Access, batch: int) -> str:
-        """Where the matrix of this product begins."""
-        shape, strides = access.layout.shape[:batch], access.layout.strides[:batch]
-        text = f"{pointer(access.buffer)} + {access.layout.offset}"
-        for size, count, stride in zip(shape, dense(shape), strides, strict=True):
-            if stride:
-                text += f" + i0 / {count} % {size} * {stride}"
-        return text
-
-    def _right_base(self) -> str:
-        right = self._product.right
-        return self._base(right, len(right.shape) - self._product.inner - self._product.across)
 
     def _tables(self) -> list[str]:
         """Where rows and columns of the right matrix are, if they are several axes."""
-        if not self._is_spread():
+        if not self.is_spread():
             return []
-        layout = self._product.right.layout
-        split = len(layout.shape) - self._product.across
-        down = range(split - self._product.inner, split)
-        across = range(split, len(layout.shape))
         return [
             "static int64_t row_at[inner], column_at[panels * wide];",
             "static bool dense_at[panels * C];",
-            f"for (int64_t k = 0; k < inner; k++) row_at[k] = {_counted('k', layout, down)};",
+            f"for (int64_t k = 0; k < inner; k++) row_at[k] = {self.row_at('k')};",
             "for (int64_t j = 0; j < panels * wide; j++) {",
             "    const int64_t n = j < columns ? j : columns - 1;",
-            f"    column_at[j] = {_counted('n', layout, across)};",
+            f"    column_at[j] = {self.column_at('n')};",
             "}",
             "for (int64_t v = 0; v < panels * C; v++) {",
             "    dense_at[v] = true;",
@@ -142,21 +103,21 @@ class Products(Emission):
         """One panel of columns; what lies behind the last column is never stored, so it may be anything."""
         if not self._packed():
             return []
-        base = f"const float* right = {self._right_base()};"
-        if self._is_spread():
+        base = f"const float* right = {self.right_base()};"
+        if self.is_spread():
             return [base, "pack_spread<C>(packed, right, row_at, inner, column_at + p * wide, dense_at + p * C);"]
-        step, across = self._product.right.layout.strides[-2:]
+        step, across = self.product.right.layout.strides[-2:]
         left = "columns - p * wide < wide ? columns - p * wide : wide"
         return [base, f"pack_panel<C>(packed, right + p * wide * {across}, {step}, {across}, inner, {left});"]
 
     def _tiles(self, rest: int) -> list[str]:
-        left = self._product.left
+        left = self.product.left
         row, step = left.layout.strides[-2:]
         if self._packed():
             panel = "packed, wide"
         else:
-            panel = f"{self._right_base()} + p * wide, {self._product.right.layout.strides[-2]}"
-        base = self._base(left, len(left.shape) - 2)
+            panel = f"{self.right_base()} + p * wide, {self.product.right.layout.strides[-2]}"
+        base = self.base(left, len(left.shape) - 2)
         call = f"({base} + m * {row}, {row}, {step}, {panel}, inner, tile);"
         lines = [
             "V tile[R][C];",
@@ -178,12 +139,6 @@ class Products(Emission):
 
     def _finish(self) -> list[str]:
         """What is done to the sums of one row of a tile; the last panel may go beyond the last column."""
-        scope, name = self.scope(), self._sums
-        for part in self.kernel.parts:
-            if part.into in self.in_memory:
-                value = f"{name}[u]" if part.how else scope.value(part.expression)
-                scope.lines += [self.saving(part, value)]
-        row = f"const int64_t i{len(self.kernel.outer) - 2} = m;"
         whole = "group(yes(), number<C>(), from, W, sums);"
         single = [
             "for (int64_t c = 0; c < C && from + c * W < columns; c++) {",
@@ -193,30 +148,25 @@ class Products(Emission):
         ]
         even = self.kernel.outer[-1] % self.genome.width == 0
         stored = [whole] if even else [f"if (from + C * W <= columns) {whole}", f"else {single[0]}", *single[1:]]
-        group = [GROUP.format(name=name), *indented(each(scope.lines)), "};"]
-        body = [row, *group, "const int64_t from = p * wide;", *stored]
+        body = [*self.of_a_row(), "const int64_t from = p * wide;", *stored]
         return ["auto finish = [&](int64_t m, const V* sums) STEP {", *indented(body), "};"]
-
-    @property
-    def _sums(self) -> str:
-        return identifier(self._product.into)
 
     # Few rows, and both matrices dense along what is summed
 
     def _as_dots(self) -> bool:
-        along = (self._product.left.layout.strides[-1], *self._product.right.layout.strides[-2:-1])
+        along = (self.product.left.layout.strides[-1], *self.product.right.layout.strides[-2:-1])
         few = self.kernel.outer[-2] <= FEW_ROWS
-        return few and not self._is_spread() and along == (1, 1) and self._product.right.layout.strides[-1] != 1
+        return few and not self.is_spread() and along == (1, 1) and self.product.right.layout.strides[-1] != 1
 
     def _dots(self) -> list[str]:
         """Every row of the right matrix is read once, lanes along it; a vector of results is a task."""
         rows, columns = self.kernel.outer[-2:]
-        left, right = self._product.left, self._product.right
+        left, right = self.product.left, self.product.right
         row, across = left.layout.strides[-2], right.layout.strides[-1]
-        matrices = f"{self._base(left, len(left.shape) - 2)}, {row}, {self._right_base()} + from * {across}, {across}"
+        matrices = f"{self.base(left, len(left.shape) - 2)}, {row}, {self.right_base()} + from * {across}, {across}"
         head = [
             f"constexpr int R = {rows}, C = 1;",
-            f"constexpr int64_t columns = {columns}, wide = W, inner = {self._inner};",
+            f"constexpr int64_t columns = {columns}, wide = W, inner = {self.inner};",
             "constexpr int64_t panels = (columns + W - 1) / W;",
         ]
         inside = [
@@ -227,19 +177,9 @@ class Products(Emission):
             *self._finish(),
             "for (int r = 0; r < R; r++) finish(r, tile[r]);",
         ]
-        tasks = self._batch * -(-columns // self.genome.width)
+        tasks = self.batch * -(-columns // self.genome.width)
         share = f"#pragma omp parallel for schedule({self.genome.schedule})"
         share += f" num_threads({self.genome.threads})" if self.genome.threads else ""
         loop = [f"for (int64_t t = 0; t < {tasks}; t++) {{", *indented(inside), "}"]
-        worth = tasks > 1 and self._batch * prod(self.kernel.outer[-2:]) * self._inner >= 1 << 16
+        worth = tasks > 1 and self.batch * prod(self.kernel.outer[-2:]) * self.inner >= 1 << 16
         return [*head, *([share] if worth else []), *loop]
-
-
-def _counted(number: str, layout: Layout, axes: range) -> str:
-    """The address of a point that is counted through along several axes."""
-    shape = tuple(layout.shape[axis] for axis in axes)
-    terms = [
-        f"{number} / {count} % {size} * {layout.strides[axis]}"
-        for axis, size, count in zip(axes, shape, dense(shape), strict=True)
-    ]
-    return " + ".join(terms)

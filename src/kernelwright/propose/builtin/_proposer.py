@@ -19,6 +19,8 @@ from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._genome import Genes, Genome, crossed, drawn, mutated, read, read_all
 from kernelwright.propose.builtin._lower import lower
 from kernelwright.propose.builtin._model import Written
+from kernelwright.propose.builtin.sycl import SyclGenome
+from kernelwright.propose.builtin.sycl import candidate as sycl_candidate
 from kernelwright.propose.builtin.triton import TritonGenome
 from kernelwright.propose.builtin.triton import candidate as triton_candidate
 from kernelwright.tasks import Task
@@ -38,7 +40,11 @@ class Language:
     write: Callable[[str, Sequence[Written], Any], str]
 
 
-LANGUAGES = {"cpp": Language(Genome, candidate), "triton": Language(TritonGenome, triton_candidate)}
+LANGUAGES = {
+    "cpp": Language(Genome, candidate),
+    "sycl": Language(SyclGenome, sycl_candidate),
+    "triton": Language(TritonGenome, triton_candidate),
+}
 BACKENDS = tuple(LANGUAGES)
 
 
@@ -136,7 +142,8 @@ def _task_of(request: Request) -> Task:
         what = "the built-in synthesiser writes kernels for references, and not regions of a project."
         raise ProposerError(what, "Name another with --model: openai/NAME, script/DIR, mailbox/DIR.")
     if request.backend not in BACKENDS:
-        what = f"the built-in synthesiser writes {' and '.join(BACKENDS)} so far, not {request.backend}."
+        known = f"{', '.join(BACKENDS[:-1])} and {BACKENDS[-1]}"
+        what = f"the built-in synthesiser writes {known} so far, not {request.backend}."
         raise CannotWriteError(what, f"Say --backend {BACKENDS[0]}, or name a model with --model.")
     return request.task
 

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from math import prod
 
+from kernelwright.propose.builtin._crew import Crew
 from kernelwright.propose.builtin._emit import GROUP, JOIN, NEUTRAL, Emission, accumulated, cleared, coordinates, loop
 from kernelwright.propose.builtin._frame import Frame, identifier, pointer
 from kernelwright.propose.builtin._functions import is_costly
-from kernelwright.propose.builtin._genome import Genome
+from kernelwright.propose.builtin._genome import LaneGenes
 from kernelwright.propose.builtin._kernels import Part, levels, online_pairs
 from kernelwright.propose.builtin._loops import Apply, Buffer, Expression, walk
 from kernelwright.propose.builtin._scope import Scope, each, indented
 
 # Elements of a row that are summed in float before they go to a sum in double.
 LONG = 1 << 14
-# Longer rows are not kept: they would only move the traffic.
-LARGEST_ROW = 1 << 18
 LOWEST = "-3.40282347e+38f"
 
 
 class Rows(Emission):
     """`online`: sums of exponentials that are found in the pass that finds the maximum, by that maximum."""
 
-    def __init__(self, frame: Frame, genome: Genome, in_memory: set[Buffer], name: str) -> None:
-        super().__init__(frame, genome, in_memory, name)
+    def __init__(self, frame: Frame, genome: LaneGenes, crew: Crew, in_memory: set[Buffer], name: str) -> None:
+        super().__init__(frame, genome, crew, in_memory, name)
         self.online = online_pairs(self.kernel) if genome.online else {}
         self.levels = levels(self.kernel, self.online)
         self._tops = set(self.online.values())
@@ -35,7 +34,9 @@ class Rows(Emission):
         for level in self.passes():
             inside += self._pass(level)
         inside += self._results()
-        return self.parallel(prod(self.kernel.outer), inside, [f"keep{place}" for place in range(len(self._keep))])
+        return self.crew.parallel(
+            self.kernel, prod(self.kernel.outer), inside, [f"keep{place}" for place in range(len(self._keep))]
+        )
 
     def scope(self) -> Scope:
         return Scope(self.frame, self.names, self._keep, frozenset(self._saved))
@@ -89,14 +90,14 @@ class Rows(Emission):
         empty = [line for part in parts for line in self._emptied(part)] if prod(inner) > LONG else []
         if len(inner) == 1 and empty:
             return self._stretches(inner[0], empty)
-        inside = self.lane_loop("0", str(inner[-1]))
+        inside = self.crew.lane_loop("0", str(inner[-1]))
         for place in reversed(range(len(inner) - 1)):
             inside = loop(f"j{place}", inner[place], [*inside, *(empty if place == 0 else [])])
         return inside
 
     def _stretches(self, size: int, empty: list[str]) -> list[str]:
         end = f"const int64_t end = start + {LONG} < {size} ? start + {LONG} : {size};"
-        inside = [end, *self.lane_loop("start", "end"), *empty]
+        inside = [end, *self.crew.lane_loop("start", "end"), *empty]
         return [f"for (int64_t start = 0; start < {size}; start += {LONG}) {{", *indented(inside), "}"]
 
     def _emptied(self, part: Part) -> list[str]:
@@ -126,16 +127,15 @@ class Rows(Emission):
         name, at = identifier(part.into), f"{identifier(part.into)}_at"
         if part.into in self.online:
             top = identifier(self.online[part.into])
-            scaled = f"{at} * exp_({top}_at - {top})"
-            return [
-                f"const V {top} = splat(across_max({top}_at));",
-                f"const V {name} = splat((float)across_sum({scaled}));",
-            ]
+            largest = self.crew.joined("max", f"across_max({top}_at)")
+            total = self.crew.joined("sum", f"across_sum({at} * exp_({top}_at - {top}))")
+            return [f"const V {top} = splat({largest});", f"const V {name} = splat((float){total});"]
         joined = JOIN[part.how].format(f"{at}[0]", f"{at}[k]")
-        more = f"{name}_sum + " if part.how == "sum" else ""
+        found = f"{name}_sum + " if part.how == "sum" else ""
+        found = self.crew.joined(part.how, f"{found}across_{part.how}({at}[0])")
         return [
             f"for (int k = 1; k < {self.genome.unroll}; k++) {at}[0] = {joined};",
-            f"const V {name} = splat((float)({more}across_{part.how}({at}[0])));",
+            f"const V {name} = splat((float)({found}));",
         ]
 
     def _results(self) -> list[str]:
@@ -143,13 +143,13 @@ class Rows(Emission):
         for part in self.row_results():
             value = identifier(part.into) if part.how else scope.value(part.expression)
             truth = " != 0" if part.into.dtype == "bool" else ""
-            lines += [f"{pointer(part.into)}[{self.frame.address(part.layout)}] = ({value})[0]{truth};"]
-        return [*scope.before, *lines]
+            lines += [f"{pointer(part.into)}[{self.frame.address(part.layout)}] = lane({value}, 0){truth};"]
+        return [*scope.before, *self.crew.once(lines)] if lines else []
 
     # Values kept for later passes
 
     def _worth_keeping(self) -> dict[Expression, int]:
-        if self.genome.keep == "none" or prod(self.kernel.inner) > LARGEST_ROW:
+        if self.genome.keep == "none" or prod(self.kernel.inner) > self.crew.room:
             return {}
         keep: dict[Expression, int] = {}
         seen: set[Expression] = set()

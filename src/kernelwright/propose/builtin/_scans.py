@@ -25,20 +25,18 @@ class Scans(Emission):
 
     def _along(self) -> list[str]:
         *outer, size = self.kernel.outer
-        group = [GROUP, *indented(self._step(f"scanned_{self._how}({{}}, carry)")), "};"]
+        group = [GROUP, *indented(self._step(self.crew.scanned(self._how, "{}"))), "};"]
         lines = [
             *coordinates("t", tuple(outer)),
             f"double carry = {BEGIN[self._how]};",
             *group,
-            "int64_t l = 0;",
-            f"for (; l + W <= {size}; l += W) group(yes(), number<1>(), l, W);",
-            f"if (l < {size}) group(no(), number<1>(), l, {size} - l);",
+            *self.crew.in_order(size),
         ]
-        return self.parallel(prod(outer), lines, [])
+        return self.crew.parallel(self.kernel, prod(outer), lines, [])
 
     def _across(self) -> list[str]:
         *outer, size, lanes = self.kernel.outer
-        block = self.genome.unroll * self.genome.width
+        block = self.crew.stride
         blocks = -(-lanes // block)
         last = f"first + {block} < {lanes} ? first + {block} : {lanes}"
         at = [
@@ -50,7 +48,8 @@ class Scans(Emission):
         step = loop(f"int64_t i{len(outer)}", size, self._step(carried))
         begun = ["V carry[count.value], lost[count.value] = {};", f"for (V& v : carry) v = splat({BEGIN[self._how]}f);"]
         group = [GROUP, *indented([*begun, "(void)lost;", *step]), "};"]
-        return self.parallel(prod(outer) * blocks, [*at, *group, *self.lane_loop("first", "last")], [])
+        inside = [*at, *group, *self.crew.lane_loop("first", "last")]
+        return self.crew.parallel(self.kernel, prod(outer) * blocks, inside, [])
 
     def _step(self, carried: str) -> list[str]:
         """The next value, and what is made of it."""

@@ -1,4 +1,4 @@
-"""Expressions as lines of C++: each part once, in an order in which it finds what it is made of."""
+"""Expressions as lines of C++ or SYCL: each part once, in an order in which it finds what it is made of."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Scope:
         if any(self._frame.moves(pick, [self._frame.lane_axis]) for pick, _ in access.picks):
             return self._picked(access, at, step)
         for pick, stride in access.picks:
-            at += f" + (int64_t)({self._names[pick]})[0] * {stride}"
+            at += f" + (int64_t)lane({self._names[pick]}, 0) * {stride}"
         if step == 0:
             return f"splat(*({at}))"
         return f"load(whole, {at}, n)" if step == 1 else f"strided(whole, {at}, {step}, n)"
@@ -117,7 +117,7 @@ class Scope:
 
 def each(lines: list[str]) -> list[str]:
     """The lines for each vector of a group."""
-    head = ["const int64_t l = from + u * W;", "(void)l;"]
+    head = ["const int64_t l = from + u * APART;", "(void)l;"]
     return ["each<count.value>([&](auto u) STEP {", *indented([*head, *lines]), "});"]
 
 
@@ -126,7 +126,7 @@ def indented(lines: list[str]) -> list[str]:
 
 
 def _type(expression: Expression) -> str:
-    return "V" if expression.kind == "float" else "I"
+    return {"float": "V", "int": "I", "bool": "Truth"}[expression.kind]
 
 
 def _number(number: Number) -> str:
