@@ -15,6 +15,9 @@ from kernelwright.propose.builtin.sycl._genome import SyclGenome
 from kernelwright.propose.builtin.sycl._tiles import Tiles, stacked
 from kernelwright.propose.builtin.sycl._work_items import GROUP, ITEM, WorkItems
 
+# Kernels that need different things of a device (doubles, a size of sub-groups) would become several programs.
+TOGETHER = "-fsycl-device-code-split=off"
+
 
 def _emissions(kernel: Kernel, genome: SyclGenome, written: set[Buffer], name: str) -> list[Emission]:
     frame = Frame(kernel)
@@ -40,4 +43,4 @@ class _Spread(Scatters):
         return self.spread()
 
 
-candidate = Writer("sycl", "[]", _emissions).candidate
+candidate = Writer("sycl", f'["{TOGETHER}"]', _emissions).candidate
