@@ -78,17 +78,20 @@ def test_every_genome_gives_kernels_that_are_all_launched(name: str, desks: Desk
 
 def _launches(text: str) -> list[tuple[str, int, int]]:
     """The kernels that a candidate launches: over how many work-items, in groups of how many."""
-    called = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-    launched = [one for one in called if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Attribute)]
-    sizes = [ast.literal_eval(one.slice) for one in launched]
-    return [(one.value.attr, *whole, *group) for one, (whole, group) in zip(launched, sizes, strict=True)]
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Call(func=ast.Subscript(value=ast.Attribute(attr=kernel), slice=sizes)):
+                (whole,), (group,) = ast.literal_eval(sizes)
+                found.append((kernel, whole, group))
+    return found
 
 
 def test_every_gene_makes_a_difference_somewhere(desks: Desks) -> None:
     moot = set(SyclGenome.choices)
     for desk in map(desks, WRITTEN):
         for gene in sorted(moot):
-            base = SyclGenome(**{"team": "subgroup"} if gene == "subgroup" else {})
+            base = SyclGenome(team="subgroup") if gene == "subgroup" else SyclGenome()
             base = replace(base, local="both") if gene == "depth" else base
             others = (replace(base, **{gene: value}) for value in SyclGenome.choices[gene][1:])
             if any(desk.settled(other) == other for other in others):
