@@ -1,24 +1,19 @@
 """Has members of a family judged by the real judge, each once, and keeps what it said.
 
     python -m tests.simulated.judge_family softmax --seconds 120
-    python -m tests.simulated.judge_family linear --judges 7 --cores 2
     python -m tests.simulated.judge_family attention --visited [--ways map-elites,refine] [--first-seed 200]
         [--seeds 10] [--evaluations 80]
 
 Every member, or with --visited those that searches meet: these ways to search are driven with these seeds, as
 benchmarks/bench_search.py will, and what is not in the table yet is judged when a search comes to it. Goes on where it
-was left, also after Ctrl-C; about two seconds a member. The table holds the machine and the day. Several judges work at
-once, each on cores of its own.
+was left, also after Ctrl-C; about two seconds a member. The table holds the machine and the day.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import os
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +21,7 @@ from typing import Any
 from kernelwright.fleet import judge_version
 from kernelwright.judge import Judge, Status, Verdict, machine
 from kernelwright.judge._timing import CaseTiming
-from kernelwright.tasks import load_task
+from kernelwright.tasks import Task, load_task
 from tests.simulated import FAMILIES
 from tests.simulated._family import Family, Member
 from tests.simulated.search import WAYS, search
@@ -45,21 +40,18 @@ class TimeIsUp(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Sitting:
-    """Has members judged until its time is up; each is in the table as soon as it was."""
+    """Has members judged one by one until its time is up; each is in the table before the next."""
 
     family: Family
+    task: Task
     table: Table
+    judge: Judge
     until: float
 
-    def missing(self) -> list[Member]:
-        return [member for member in self.family if member.key not in self.table.verdicts]
-
-    def hear(self, member: Member, judge: Judge) -> None:
+    def hear(self, member: Member) -> None:
         if time.monotonic() >= self.until:
             raise TimeIsUp
-        self.keep(member, judge.judge(load_task(self.family.task), self.family.source(member)))
-
-    def keep(self, member: Member, verdict: Verdict) -> None:
+        verdict = self.judge.judge(self.task, self.family.source(member))
         if verdict.status in NOT_TO_KEEP:
             raise SystemExit(f"{member.key} could not be judged ({verdict.message}); run this again to go on.")
         self.table.verdicts[member.key] = _kept(verdict)
@@ -70,40 +62,39 @@ class Sitting:
 class GrowingFleet(TableFleet):
     """Answers from a table, too; what is not in it is judged first."""
 
-    def __init__(self, sitting: Sitting, judge: Judge, seed: int) -> None:
-        super().__init__(sitting.family, sitting.table, load_task(sitting.family.task), seed)
-        self._sitting, self._judge = sitting, judge
+    def __init__(self, sitting: Sitting, seed: int) -> None:
+        super().__init__(sitting.family, sitting.table, sitting.task, seed)
+        self._sitting = sitting
 
     def _kept(self, member: Member) -> dict[str, Any]:
         if member.key not in self._sitting.table.verdicts:
-            self._sitting.hear(member, self._judge)
+            self._sitting.hear(member)
         return super()._kept(member)
 
 
 def main() -> None:
     asked = _arguments()
     family = FAMILIES[asked.family]
-    shares = _shares(asked.judges, asked.cores)
-    if shares:
-        os.sched_setaffinity(0, shares[0])
-    sitting = Sitting(family=family, table=taken_up(family), until=time.monotonic() + asked.seconds)
-    try:
-        if shares:
-            hear_at_once(sitting, shares)
-        else:
-            with Judge() as judge:
-                hear_visited(sitting, judge, asked) if asked.visited else hear_all(sitting, judge)
-    except TimeIsUp:
-        print("time is up; run this again to go on.")
-    print(f"{len(sitting.table.verdicts)} judged of {len(family.whole)} members, and as many with a mistake")
+    table = taken_up(family)
+    with Judge() as judge:
+        sitting = Sitting(
+            family=family,
+            task=load_task(family.task),
+            table=table,
+            judge=judge,
+            until=time.monotonic() + asked.seconds,
+        )
+        try:
+            hear_visited(sitting, asked) if asked.visited else hear_all(sitting)
+        except TimeIsUp:
+            print("time is up; run this again to go on.")
+    print(f"{len(table.verdicts)} judged of {len(family.whole)} members, and as many with a mistake")
 
 
 def _arguments() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="Stop after so long; go on another time.")
-    parser.add_argument("--judges", type=int, default=0, help="So many at once, each on cores of its own.")
-    parser.add_argument("--cores", type=int, default=1, help="So many for each of these judges.")
     parser.add_argument("--visited", action="store_true", help="Only members that searches meet.")
     parser.add_argument("--ways", default="map-elites,best-of-n,refine", help=f"Comma-separated: {', '.join(WAYS)}.")
     parser.add_argument("--first-seed", type=int, default=200)
@@ -131,57 +122,18 @@ def _about() -> dict[str, str]:
     return {**about, "judge": judge_version(), "day": time.strftime("%F", time.gmtime())}
 
 
-def hear_all(sitting: Sitting, judge: Judge) -> None:
-    for member in sitting.missing():
-        sitting.hear(member, judge)
+def hear_all(sitting: Sitting) -> None:
+    for member in sitting.family:
+        if member.key not in sitting.table.verdicts:
+            sitting.hear(member)
 
 
-def _shares(judges: int, cores: int) -> list[list[int]]:
-    """The last cores of this machine, shared out."""
-    there = sorted(os.sched_getaffinity(0))
-    if judges * cores > len(there):
-        raise SystemExit(f"{judges} judges with {cores} cores each: there are only {len(there)}.")
-    return [there[-cores * number :][:cores] for number in range(judges, 0, -1)]
-
-
-def hear_at_once(sitting: Sitting, shares: Sequence[Sequence[int]]) -> None:
-    """A judge for every share of the cores, each with its share of the members."""
-    here, missing = multiprocessing.get_context("fork"), sitting.missing()
-    told: Any = here.Queue()
-    benches = [
-        here.Process(target=_bench, args=(cores, sitting, missing[place :: len(shares)], told))
-        for place, cores in enumerate(shares)
-    ]
-    for bench in benches:
-        bench.start()
-    for _ in benches:
-        for member, verdict in iter(told.get, None):
-            sitting.keep(member, verdict)
-    for bench in benches:
-        bench.join()
-    if sitting.missing():
-        raise TimeIsUp
-
-
-def _bench(cores: Sequence[int], sitting: Sitting, members: Sequence[Member], told: Any) -> None:
-    os.sched_setaffinity(0, cores)
-    task = load_task(sitting.family.task)
-    try:
-        with Judge() as judge:
-            for member in members:
-                if time.monotonic() >= sitting.until:
-                    break
-                told.put((member, judge.judge(task, sitting.family.source(member))))
-    finally:
-        told.put(None)
-
-
-def hear_visited(sitting: Sitting, judge: Judge, asked: Any) -> None:
+def hear_visited(sitting: Sitting, asked: Any) -> None:
     """Seed by seed, each with all ways: a machine that grows slower does so for all of them."""
     for seed in range(asked.first_seed, asked.first_seed + asked.seeds):
         for way in asked.ways.split(","):
             with tempfile.TemporaryDirectory() as folder:
-                fleet = GrowingFleet(sitting, judge, seed)
+                fleet = GrowingFleet(sitting, seed)
                 store = Path(folder) / "run.db"
                 search(sitting.family, store, seed=seed, evaluations=asked.evaluations, fleet=fleet, **WAYS[way])
             print(f"{way} with seed {seed}: {len(sitting.table.verdicts)} members judged so far", flush=True)

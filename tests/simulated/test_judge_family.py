@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from argparse import Namespace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from kernelwright.judge import Judge, source_hash
 from kernelwright.tasks import load_task
 from tests.simulated import FAMILIES, table
 from tests.simulated._family import Member
-from tests.simulated.judge_family import GrowingFleet, Sitting, TimeIsUp, hear_at_once, hear_visited, taken_up
+from tests.simulated.judge_family import GrowingFleet, Sitting, TimeIsUp, hear_visited, taken_up
 from tests.simulated.search import search, true_course
 from tests.simulated.table import NotJudged, Table, TableFleet
 
@@ -33,12 +32,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def sitting(until: float = math.inf) -> Sitting:
-    return Sitting(family=FAMILY, table=taken_up(FAMILY), until=until)
-
-
-def seen() -> Table:
-    return taken_up(FAMILY)
+def sitting(judge: Judge, until: float = math.inf) -> Sitting:
+    return Sitting(family=FAMILY, task=TASK, table=taken_up(FAMILY), judge=judge, until=until)
 
 
 def job(member: Member, remark: str) -> Job:
@@ -54,30 +49,30 @@ def answered(fleet: TableFleet, asked: Job) -> str:
 
 
 def test_a_member_is_judged_when_it_is_first_met_and_then_looked_up(open_judge: Judge) -> None:
-    first = answered(GrowingFleet(sitting(), open_judge, seed=1), job(BROKEN, "1-1"))
+    first = answered(GrowingFleet(sitting(open_judge), seed=1), job(BROKEN, "1-1"))
     kept = Table.read(FAMILY).verdicts
     assert list(kept) == [BROKEN.key]
     assert kept[BROKEN.key]["status"] == first
-    late = GrowingFleet(sitting(until=0.0), open_judge, seed=2)
+    late = GrowingFleet(sitting(open_judge, until=0.0), seed=2)
     assert answered(late, job(BROKEN, "2-7")) == first
     assert answered(TableFleet(FAMILY, Table.read(FAMILY), TASK, 3), job(BROKEN, "3-1")) == first
 
 
 def test_when_time_is_up_nothing_new_is_judged_and_what_was_judged_stays(open_judge: Judge) -> None:
-    sitting().hear(BROKEN, open_judge)
-    late = GrowingFleet(sitting(until=0.0), open_judge, seed=2)
+    sitting(open_judge).hear(BROKEN)
+    late = GrowingFleet(sitting(open_judge, until=0.0), seed=2)
     with pytest.raises(TimeIsUp):
         answered(late, job(BROKEN.mended, "2-8"))
     assert list(Table.read(FAMILY).verdicts) == [BROKEN.key]
 
 
 def test_a_verdict_takes_a_few_hundred_bytes(open_judge: Judge) -> None:
-    sitting().hear(BROKEN, open_judge)
+    sitting(open_judge).hear(BROKEN)
     assert len(json.dumps(Table.read(FAMILY).verdicts)) < 400
 
 
 def test_a_table_of_another_machine_is_not_gone_on_with(open_judge: Judge) -> None:
-    sitting().hear(BROKEN, open_judge)
+    sitting(open_judge).hear(BROKEN)
     other = Table.read(FAMILY)
     other.about["cpu"] = "another"
     other.write(FAMILY)
@@ -97,20 +92,12 @@ def test_the_comparison_refuses_where_the_table_is_missing(monkeypatch: pytest.M
         bench_search.main()
 
 
-def test_several_judges_share_the_members_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    others = [Member(answers, broken=True) for answers in (BROKEN.answers, (*BROKEN.answers[:-1], "computed"))]
-    monkeypatch.setattr(Sitting, "missing", lambda _: [one for one in others if one.key not in seen().verdicts])
-    cores = sorted(os.sched_getaffinity(0))
-    hear_at_once(sitting(), [cores[:1], cores[-1:]])
-    assert set(seen().verdicts) == {one.key for one in others}
-
-
 @pytest.mark.slow
 def test_what_a_driven_search_met_is_enough_to_repeat_it(open_judge: Judge, tmp_path: Path) -> None:
     asked = Namespace(ways="best-of-n", first_seed=200, seeds=1, evaluations=3)
-    hear_visited(sitting(), open_judge, asked)
+    hear_visited(sitting(open_judge), asked)
     size = len(Table.read(FAMILY).verdicts)
     assert 1 <= size <= 3
     search(FAMILY, tmp_path / "again.db", method="best-of-n", seed=200, evaluations=3)
     assert len(true_course(FAMILY, tmp_path / "again.db").steps) >= size
-    hear_visited(sitting(until=0.0), open_judge, asked)
+    hear_visited(sitting(open_judge, until=0.0), asked)
