@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright import backends, native
-from kernelwright.backends import kernel_counts
+from kernelwright.backends import kernel_counts, read_ptx, read_sass
 from kernelwright.backends._disassembly import SIGNS
 from tests.archive_labels import Labelled, candidate, cpp, later
 
@@ -196,6 +196,107 @@ extern "C" void run(const Four* x, Four* y, long n) {
     counts = cpp_code(written(once, "-march=haswell"))["cpp"]
     assert (counts["vector_moves"], counts["vector_128"]) == (0, 0)
     assert counts["scalar"] > 0
+
+
+# *** CUDA and Triton, as nvcc 13.0 and Triton 3.6 compiled these texts for sm_90 (listings shortened) ***
+
+
+def recorded(name: str) -> dict[str, int]:
+    text = (RECORDED / name).read_text()
+    kernels = read_ptx(text) if name.endswith(".ptx") else read_sass(text)
+    assert kernels
+    return kernel_counts(kernels)
+
+
+def cuda(staged: str, wide: str) -> str:
+    text = f"""
+extern "C" __global__ void staged(const float* x, float* y, int n) {{
+    __shared__ float tile[256];
+    int i = blockIdx.x * 256 + threadIdx.x;
+    {staged}
+}}
+extern "C" __global__ void wide(const float* x, float* y, int n) {{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    {wide}
+}}
+"""
+    return candidate("cuda", text, "lib.staged[(n // 256,), (256,)](x, y, n)", "lib.wide[(n // 256,), (256,)](x, y, n)")
+
+
+HONEST_CUDA = cuda(
+    "tile[threadIdx.x] = x[i]; __syncthreads(); y[i] = tile[255 - threadIdx.x] + 1.0f;",
+    "if (i < n) { float4 v = reinterpret_cast<const float4*>(x)[i]; y[i] = v.x + v.y + v.z + v.w; }",
+)
+# The branch is none for the compiler, since a float is longer; and of four floats one is used.
+INFLATED_CUDA = cuda(
+    "float value = x[i]; if (sizeof(float) == 2) { tile[threadIdx.x] = x[i]; __syncthreads();"
+    " value = tile[255 - threadIdx.x]; } y[i] = value + 1.0f;",
+    "if (i < n) y[i] = reinterpret_cast<const float4*>(x)[i].x;",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "listing", "cell"),
+    [(HONEST_CUDA, "cuda_honest.sass", (2, 0, 1)), (INFLATED_CUDA, "cuda_inflated.sass", (0, 0, 0))],
+    ids=["honest", "inflated"],
+)
+def test_shared_memory_and_wide_loads_that_a_gpus_code_does_not_have_are_not_credited(source, listing, cell):
+    assert backends.describe(source).cell == (2, 0, 1)
+    found = backends.describe(source, code={"cuda": recorded(listing)})
+    assert found.cell == cell, found.evidence
+    shaped = any(words.startswith("1: several neighbours at once") for words in found.evidence["memory"])
+    assert shaped == (source is HONEST_CUDA)
+
+
+TRITON = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, w_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+BODY
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x, w, y, n):
+        kernel[(n // 16, n // 16)](x, w, y, n, BLOCK=16, num_warps=1, num_stages=3)
+        return y
+"""
+PRODUCT = TRITON.replace(
+    "BODY",
+    """    col = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        a = tl.load(x_ptr + row[:, None] * n + at[None, :])
+        b = tl.load(w_ptr + at[:, None] * n + col[None, :])
+        acc += tl.dot(a, b, input_precision="tf32")
+    tl.store(y_ptr + row[:, None] * n + col[None, :], acc)""",
+)
+ROW_SUMS = TRITON.replace(
+    "BODY",
+    """    sums = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n):
+        sums += tl.load(x_ptr + row * n + start)
+    tl.store(y_ptr + row, sums)""",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "listing", "by_text", "by_code"),
+    [
+        (PRODUCT, "triton_tf32.ptx", (3, 3, 1), (3, 3, 1)),
+        (PRODUCT.replace("tf32", "ieee"), "triton_ieee.ptx", (3, 3, 1), (3, 0, 1)),
+        (ROW_SUMS, "triton_rows.ptx", (3, 0, 0), (0, 0, 0)),
+    ],
+    ids=["tensor cores", "a product by multiply-adds", "stages of a loop that Triton does not pipeline"],
+)
+def test_what_triton_did_not_make_is_not_credited(source, listing, by_text, by_code):
+    assert backends.describe(source).cell == by_text
+    found = backends.describe(source, code={"triton": recorded(listing)})
+    assert found.cell == by_code, found.evidence
 
 
 # *** any language ***
