@@ -129,6 +129,7 @@ class Hearing:
             self._check(contestant)
             # Only now: most that fail do so above, and ending an unused process costs as much as starting it.
             self._start_ahead()
+            self._judge.inventory.expect(contestant.libraries)
             self._attribute(contestant)
             self._neighbours(contestant)
         finally:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 
 from kernelwright import backends
@@ -18,9 +17,10 @@ from kernelwright.judge._status import InfraError
 from kernelwright.judge.device import _listing
 
 Counts = dict[str, int]
-# By backend, the bytes of a library beyond which it would cost more than a small part of a judgement: 184 ms for one
-# of 203 KiB, 4 ms for the usual one of 16 KiB. A library for a GPU holds CUDA's runtime too.
-LARGEST = {"cpp": 256 << 10, "cuda": 4 << 20}
+CUDA = "cuda"
+# By backend, the bytes of a library beyond which it would cost more than a small part of a judgement: 180 ms for one
+# of 203 KiB, 13 to 26 ms for the usual one of 16 KiB. A library for a GPU holds CUDA's runtime too.
+LARGEST = {"cpp": 256 << 10, CUDA: 4 << 20}
 MOST_KNOWN = 1024
 
 
@@ -29,7 +29,14 @@ class Inventory:
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
-        self._counts = lru_cache(maxsize=MOST_KNOWN)(self._count)
+        self._known: dict[Path, Counts] = {}
+
+    def expect(self, libraries: Mapping[int, str]) -> None:
+        """Says that `of` will be asked about these: a worker is made ready if one will be needed."""
+        found = [(self._builder.served.get(inode), backend) for inode, backend in libraries.items()]
+        with suppress(OSError):
+            if any(path and path not in self._known and not _why_not(backend, path) for path, backend in found):
+                self._builder.make_ready()
 
     def of(self, libraries: Mapping[int, str]) -> dict[str, Counts]:
         """By backend, of all that was built for a candidate, without backends that cannot be listed.
@@ -40,24 +47,37 @@ class Inventory:
         for backend in sorted(set(libraries.values())):
             own = [inode for inode, whose in libraries.items() if whose == backend]
             with suppress(InfraError, OSError):
-                found[backend] = together(self._counts(backend, self._path(inode)) for inode in own)
+                found[backend] = together(self._counts(backend, inode) for inode in own)
         return found
 
-    def _path(self, inode: int) -> Path:
+    def _counts(self, backend: str, inode: int) -> Counts:
         path = self._builder.served.get(inode)
         if path is None:
             raise InfraError("the library was forgotten")
-        return path
+        if path not in self._known:
+            self._known[path] = self._count(backend, path)
+            while len(self._known) > MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+        return self._known[path]
 
     def _count(self, backend: str, library: Path) -> Counts:
-        if library.stat().st_size > LARGEST.get(backend, 0):
-            raise InfraError("the library is too large to be listed in passing")
-        if backend == "cuda":
+        if missing := _why_not(backend, library):
+            raise InfraError(missing)
+        if backend == CUDA:
             return _listing.counts_of(self._builder, library)
         listing = backends.get(backend).listing
-        if listing is None or listing.missing:
-            raise InfraError(f"what the {backend} backend compiles cannot be listed here")
+        assert listing is not None
         return listing.counts(self._builder.list_code(library, listing.command))
+
+
+def _why_not(backend: str, library: Path) -> str:
+    """Why a library is not looked into; empty where it is."""
+    if library.stat().st_size > LARGEST.get(backend, 0):
+        return "the library is too large to be listed in passing"
+    if backend == CUDA:
+        return "" if _listing.disassembler() else f"{_listing.PROGRAM} is not installed"
+    listing = backends.get(backend).listing
+    return listing.missing if listing else f"what the {backend} backend compiles cannot be listed"
 
 
 def together(every: Iterable[Counts]) -> Counts:
