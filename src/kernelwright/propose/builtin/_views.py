@@ -57,6 +57,24 @@ def rebuffered(expression: Expression, moved: Mapping[Buffer, Buffer]) -> Expres
     return turn(expression)
 
 
+def replaced(expression: Expression, swaps: Mapping[Expression, Expression]) -> Expression:
+    """The expression with others, over the same space, in the place of these parts."""
+    made = dict(swaps)
+
+    def turn(part: Expression) -> Expression:
+        if part not in made:
+            match part:
+                case Access(picks=picks):
+                    made[part] = replace(part, picks=tuple((turn(pick), stride) for pick, stride in picks))
+                case Apply(function=function, parts=parts, kind=kind):
+                    made[part] = Apply(function, tuple(map(turn, parts)), kind)
+                case _:
+                    made[part] = part
+        return made[part]
+
+    return turn(expression)
+
+
 def permute(order: tuple[int, ...]) -> View:
     def view(layout: Layout) -> Layout:
         return Layout(
