@@ -160,6 +160,18 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
         "torch.randn(2, 3, 19, 16), torch.randn(2, 3, 21, 16)",
         "",
     ),
+    "causal attention": (
+        "torch.softmax((x @ y.transpose(-1, -2) * 0.25).masked_fill(~torch.ones(37, 37, dtype=torch.bool).tril(), "
+        "float('-inf')), -1) @ y",
+        "torch.randn(2, 3, 37, 20), torch.randn(2, 3, 37, 20)",
+        "",
+    ),
+    "attention to fewer keys, turned": (
+        "(torch.softmax(x @ y.transpose(-1, -2) / 4, -1) @ y).transpose(1, 2).reshape(2, 19, -1) + self.w",
+        "torch.randn(2, 3, 19, 16), torch.randn(2, 3, 11, 16)",
+        "torch.randn(48)",
+    ),
+    "steep softmax": ("torch.softmax(x * 0.17677669, -1)", "torch.randn(37, 49) * 1e6", ""),
     "halves": ("x[:, :32] * torch.cos(y) + x[:, 32:] * torch.sin(y)", "torch.randn(9, 64), torch.randn(9, 32)", ""),
 }
 

@@ -113,6 +113,14 @@ def test_a_reference_that_torch_cannot_see_through_is_said(tmp_path: Path) -> No
         Builtin().understand(load_task(str(text)))
 
 
+def test_shapes_that_depend_on_values_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    text = tmp_path / "choosing.py"
+    text.write_text(BRANCHING.replace("x + 1 if x.sum() > 0 else x - 1", "x[x > 0] * 2"))
+    with pytest.raises(CannotWriteError, match="shapes depend on values") as refused:
+        Builtin().understand(load_task(str(text)))
+    assert "torch.where" in refused.value.fix
+
+
 BRANCHING = """
 import torch
 

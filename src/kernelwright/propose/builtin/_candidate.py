@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kernelwright.propose.builtin._attended import AttentionKernel, attended
+from kernelwright.propose.builtin._attention import Attention
 from kernelwright.propose.builtin._columns import Columns
 from kernelwright.propose.builtin._emit import Emission
 from kernelwright.propose.builtin._frame import Frame
@@ -46,12 +48,16 @@ def candidate(title: str, cases: Sequence[Written], genome: Genome) -> str:
 
 def _emitted(program: Program, genome: Genome, prefix: str) -> list[Emission]:
     kernels = plan(program, genome)
+    if genome.fuse == "all":
+        kernels = attended(kernels, {*program.outputs, *(buffer for _, buffer in program.changed)})
     written = in_memory(program, kernels)
     return [_emission(one, genome, written, f"{prefix}kernel{number}") for number, one in enumerate(kernels)]
 
 
 def _emission(kernel: Kernel, genome: Genome, written: set[Buffer], name: str) -> Emission:
     frame = Frame(kernel)
+    if isinstance(kernel, AttentionKernel):
+        return Attention(frame, genome, written, name)
     if isinstance(kernel, ProductKernel):
         return Products(frame, genome, written, name)
     if isinstance(kernel, ScanKernel):

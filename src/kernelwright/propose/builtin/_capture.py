@@ -72,6 +72,11 @@ class Graph:
 def capture(task: Task) -> list[Graph]:
     """The graphs of all cases. Raises CannotWriteError where torch cannot see through the reference."""
     said = _said(task)
+    if "dynamic" in said:
+        what = (
+            "the reference makes tensors whose shapes depend on values; the built-in synthesiser writes for known ones."
+        )
+        raise CannotWriteError(what, "Keep all elements and mask them with torch.where, or name a model with --model.")
     if "problem" in said:
         raise CannotWriteError(f"the reference cannot be captured by torch.export: {said['problem']}")
     return [_graph(wire) for wire in said["graphs"]]

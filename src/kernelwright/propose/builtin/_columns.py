@@ -23,12 +23,13 @@ class Columns(Emission):
         last = f"first + {block} < {lanes} ? first + {block} : {lanes}"
         at = [
             *coordinates(f"t / {blocks}", tuple(outer)),
-            f"const int64_t first = t % {blocks} * {block}, last = {last};",
+            *([f"const int64_t first = t % {blocks} * {block}, last = {last};"] if blocks > 1 else []),
         ]
         self._outside: list[str] = []
         inside = [line for level in self.passes() for line in self._pass(level)] + self._results()
         group = [*self._outside, GROUP, *indented(inside), "};"]
-        return self.parallel(prod(outer) * blocks, [*at, *group, *self.lane_loop("first", "last")], [])
+        ends = ("0", str(lanes)) if blocks == 1 else ("first", "last")
+        return self.parallel(prod(outer) * blocks, [*at, *group, *self.lane_loop(*ends)], [])
 
     def scope(self) -> Scope:
         return Scope(self.frame, self.names, {}, hoists=not self.kernel.inner)

@@ -53,6 +53,8 @@ class Emission(Passes):
 
     def lane_loop(self, start: str, end: str) -> list[str]:
         """Groups of vectors, then single ones, then what is left of one."""
+        if start == "0" and end.isdigit():
+            return self._known_loop(int(end))
         step = f"{self.genome.unroll} * W"
         return [
             f"int64_t l = {start};",
@@ -60,6 +62,18 @@ class Emission(Passes):
             f"for (; l + W <= {end}; l += W) group(yes(), number<1>(), l, W);",
             f"if (l < {end}) group(no(), number<1>(), l, {end} - l);",
         ]
+
+    def _known_loop(self, size: int) -> list[str]:
+        """The same where it is known how many: what is left after the last group is one group more."""
+        step = self.genome.unroll * self.genome.width
+        vectors, rest = divmod(size % step, self.genome.width)
+        lines = ["int64_t l = 0;"]
+        if size >= step:
+            call = f"group(yes(), number<{self.genome.unroll}>(), l, W)"
+            lines += [f"for (; l + {step} <= {size}; l += {step}) {call};"]
+        if vectors:
+            lines += [f"group(yes(), number<{vectors}>(), l, W);", f"l += {vectors} * W;"]
+        return [*lines, *([f"group(no(), number<1>(), l, {rest});"] if rest else [])]
 
     def scope(self) -> Scope:
         return Scope(self.frame, self.names, {})

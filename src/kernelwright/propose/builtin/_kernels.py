@@ -293,11 +293,16 @@ def _is_free(into: Buffer, kernel: Kernel) -> bool:
 
 
 def _fitted_store(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | None:
-    """A store whose loops, in some order, are the kernel's, or those over its rows alone."""
+    """A store whose loops, in some order or cut anew, are the kernel's, or those over its rows alone."""
     order = _order(loose.expression, kernel)
     shape = tuple(loose.outer[axis] for axis in order)
     turn = permute(order)
-    expression, layout = viewed(loose.expression, turn), turn(loose.layout)
+    if shape not in (kernel.shape, kernel.outer) and prod(shape) == prod(kernel.shape):
+        shape, turn = kernel.shape, reshape(kernel.shape)
+    try:
+        expression, layout = viewed(loose.expression, turn), turn(loose.layout)
+    except NoViewError:
+        return None
     if shape == kernel.shape:
         shared = read & {access.buffer for part in kernel.parts for access in accesses(part.expression)}
         return Part(loose.into, layout, expression) if shared or read & kernel.own or not kernel.inner else None

@@ -202,9 +202,12 @@ class Lowering:
         shape = (*value.shape[:rank], *(size + low + high for size, low, high in sizes))
         buffer = Buffer(f"t{len(self._statements)}", shape, DTYPES[value.kind], "inner")
         inside = whole = Layout(shape, 0, dense(shape))
-        for place, start in enumerate(before):
-            inside = narrow(rank + place, start, value.shape[rank + place])(inside)
-        self._statements.append(Store(buffer, self.cast(Number(fill, "float", shape), value.kind)))
+        for axis, (low, high) in enumerate(zip(before, after, strict=True), rank):
+            inside = narrow(axis, low, value.shape[axis])(inside)
+            edges = [(0, low), (shape[axis] - high, high)]
+            for edge in (narrow(axis, start, size)(whole) for start, size in edges if size):
+                filled = self.cast(Number(fill, "float", edge.shape), value.kind)
+                self._statements.append(Store(buffer, filled, edge))
         self._statements.append(Store(buffer, value, inside))
         return Access(buffer, whole)
 
