@@ -115,7 +115,6 @@ bench-tuner: $(STAMP)
 	$(BIN)/python -m benchmarks.bench_tuner
 
 # Every task of `everyday`, searched by MODEL as long as SEARCH says, against eager and torch.compile: an hour and more.
-# Goes on where it was left.
 # The same command goes on where it was left.
 MODEL ?= builtin
 SEARCH ?= --minutes 1
