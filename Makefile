@@ -116,9 +116,9 @@ bench-tuner: $(STAMP)
 
 # Every task of `everyday`, searched by MODEL as long as SEARCH says, against eager and torch.compile: an hour and more.
 # The same command goes on where it was left.
+MODEL ?= builtin
 SEARCH ?= --minutes 1
 bench-everyday: $(STAMP)
-	@test -n "$(MODEL)" || { echo "Say who writes: make bench-everyday MODEL=openai/NAME"; exit 2; }
 	$(BIN)/kernelwright bench everyday --search --model $(MODEL) $(SEARCH) --baseline eager,compile \
 		--store out/everyday/runs.db --out out/everyday
 

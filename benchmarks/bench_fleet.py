@@ -26,7 +26,7 @@ WAIT_S, EACH, LAPS = 1.0, 6, 3
 MANY, WANTED_MANY = 16, 15.0
 WANTED_TWO, WANTED_COST = 1.8, 0.05
 # Variants of softmax repeat their plans after so many.
-REAL, PLANS = 12, 30
+REAL, PLANS = 20, 30
 
 
 class Waits:

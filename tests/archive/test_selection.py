@@ -100,9 +100,10 @@ def test_a_wrong_name_is_answered_with_the_nearest_before_anything_is_chosen():
     with pytest.raises(UnknownStrategyError) as error:
         Selector("bandti")
     assert str(error.value) == (
-        "no selection strategy 'bandti'; did you mean bandit? known: bandit, curiosity, fitness, foremost, uniform"
+        "no selection strategy 'bandti'; did you mean bandit? "
+        "known: aimless, bandit, curiosity, fitness, foremost, uniform"
     )
-    with pytest.raises(ArchiveError, match="no selection strategy 'xyz'; known: bandit"):
+    with pytest.raises(ArchiveError, match="no selection strategy 'xyz'; known: aimless"):
         Selector("xyz")
 
 

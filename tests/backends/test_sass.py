@@ -38,7 +38,7 @@ def test_wide_loads_are_told_from_all_loads_and_loops_from_the_rest(cuda):
     code = cuda["scale4"]
     assert code.loops == 1
     assert code.counts["instructions"] > code.hot["instructions"] == 10
-    wide = {"global_loads": 1, "loads_128": 1, "global_stores": 1, "stores_128": 1}
+    wide = {"global_loads": 1, "loads_128": 1, "global_stores": 1, "stores_128": 1, "wide": 2}
     assert counted(code.hot) == {"instructions": 10, "fma": 1, "float": 2} | wide
     assert cuda["_Z9templatedILi4EEvPf"].counts["loads_128"] == 0
 
@@ -87,12 +87,15 @@ def test_ptx_says_the_same_before_registers_are_given_out(ptx, cuda):
         ("MUFU.EX2 R4, R5", "special"),
         ("STL.64 [R1+0x8], R4", "spills"),
         ("RED.E.ADD.F32.FTZ.RN desc[UR4][R2.64], R5", "atomics"),
+        ("LDG.E.64 R4, desc[UR4][R2.64]", "wide"),
+        ("SHFL.BFLY PT, R4, R5, 0x10, 0x1f", "shuffles"),
+        ("REDUX.SUM.S32 UR4, R5", "shuffles"),
     ],
 )
 def test_instructions_are_known_by_their_names(line, kind):
     (code,) = read_sass(f"\t\tFunction : k\n        /*0010*/                   {line} ;\n")
     assert code.counts[kind] == 1
-    assert set(counted(code.counts)) <= {"instructions", kind, "global_loads"}
+    assert set(counted(code.counts)) <= {"instructions", kind, "global_loads", "wide"}
 
 
 def test_a_wide_asynchronous_copy_is_no_load_into_registers():
@@ -112,6 +115,10 @@ def test_a_wide_asynchronous_copy_is_no_load_into_registers():
         ("bar.sync 0", "barriers"),
         ("st.local.u32 [%rd1], %r1", "spills"),
         ("atom.global.add.f32 %f1, [%rd1], %f2", "atomics"),
+        ("ld.global.v2.f32 {%f1, %f2}, [%rd1]", "wide"),
+        ("st.global.b64 [%rd1], %rd2", "wide"),
+        ("shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1", "shuffles"),
+        ("redux.sync.add.s32 %r1, %r2, -1", "shuffles"),
     ],
 )
 def test_ptx_instructions_are_known_by_their_names(opcode, kind):

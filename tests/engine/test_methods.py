@@ -34,6 +34,14 @@ def test_what_came_of_earlier_steps_sways_the_choice_and_without_gradients_it_do
     assert chosen(good, without=("gradients",)) == chosen(bad, without=("gradients",))
 
 
+def test_without_gradients_the_same_elites_are_built_on_as_often():
+    made = archive(lesson=1.0)
+    with_them, without = (
+        Counter(parent for parent, _ in chosen(made, **how).elements()) for how in ({}, {"without": ("gradients",)})
+    )
+    assert with_them == without
+
+
 def test_the_strategy_that_is_named_decides():
     made = archive(lesson=1.0)
     assert chosen(made, strategy="uniform") != chosen(made) != chosen(made, strategy="bandit")

@@ -20,7 +20,7 @@ from kernelwright.judge._status import InfraError
 from kernelwright.judge.device import _listing, _nsight, _programs
 from kernelwright.judge.device import _profile as device_profile
 from kernelwright.judge.device._bottleneck import diagnose
-from kernelwright.judge.device._listing import Compiled, Lister, taken_apart
+from kernelwright.judge.device._listing import ENDINGS, Compiled, Lister, taken_apart
 from kernelwright.judge.device._profile import (
     code_of,
     covered,
@@ -159,12 +159,12 @@ def test_what_triton_kept_is_taken_out_of_a_row_of_bytes(tmp_path):
     cache.mkdir(parents=True)
     for name, content in (("k.cubin", b"one"), ("k.ptx", b"three"), ("k.json", b"{}")):
         (cache / name).write_bytes(content)
-    files, fd = _launches.compiled(tmp_path)
+    files, fd = _launches.compiled(tmp_path, ENDINGS)
     try:
         assert taken_apart(files, fd) == [Compiled("k", ".cubin", b"one"), Compiled("k", ".ptx", b"three")]
     finally:
         os.close(fd)
-    assert _launches.compiled(tmp_path / "nowhere")[0] == []
+    assert _launches.compiled(tmp_path / "nowhere", ENDINGS)[0] == []
 
 
 class Listing:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ import pytest
 from kernelwright.judge._placement import Attention, Threads
 
 CORES = sorted(os.sched_getaffinity(0))
+LOOKS = 50
 BUSY = """
 import sys, threading, hashlib
 block = bytes(1 << 22)
@@ -84,6 +86,48 @@ def test_a_process_that_is_gone_is_no_error():
         threads = Threads(pid)
     threads.spread()
     threads.release()
+
+
+@contextmanager
+def kept_to(core: int) -> Iterator[None]:
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def busy_on(core: int) -> Iterator[None]:
+    with busy_process(1) as pid:
+        os.sched_setaffinity(pid, {core})
+        yield
+
+
+def looks(seconds: float) -> Iterator[None]:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        yield
+        time.sleep(0.01)
+
+
+@needs_two
+def test_who_was_given_one_core_is_not_disturbed_by_what_runs_on_another():
+    with busy_on(CORES[1]), busy_on(CORES[1]), kept_to(CORES[0]), Attention() as attention:
+        assert not all(attention.disturbed() for _ in looks(seconds=20))  # others may come and go
+
+
+@needs_two
+def test_who_was_given_one_core_is_disturbed_by_what_runs_there():
+    with busy_on(CORES[0]), kept_to(CORES[0]), Attention() as attention:
+        assert all(attention.disturbed() for _ in range(LOOKS))
+
+
+@needs_two
+def test_who_was_given_all_cores_is_disturbed_by_what_runs_on_any():
+    with busy_on(CORES[0]), Attention() as attention:
+        assert all(attention.disturbed() for _ in range(LOOKS))
 
 
 def test_attention_ends_as_it_began():

@@ -99,7 +99,7 @@ def test_a_kernel_that_fails_while_profiled_is_rejected_without_numbers(judged_e
 
 
 def test_without_the_listing_program_one_line_says_so(judged_eight, eight_task, monkeypatch):
-    monkeypatch.setattr(_profile.shutil, "which", lambda name: None)
+    monkeypatch.setattr("kernelwright.backends._backend.shutil.which", lambda name: None)
     found = profile(judged_eight, eight_task, EIGHT)
     assert isinstance(found, Profile)
     assert "objdump is not installed" in found.facts["code"]["absent"]

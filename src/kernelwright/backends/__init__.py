@@ -9,11 +9,11 @@ import importlib
 import pkgutil
 
 from kernelwright.backends._backend import Availability, Backend, Listing, Scope
-from kernelwright.backends._describe import describe
+from kernelwright.backends._describe import Code, describe
 from kernelwright.backends._device import usable_gpu, without_device
 from kernelwright.backends._native_sources import native_sources
 from kernelwright.backends._registry import UnknownBackendError, detect, get, names, register
-from kernelwright.backends._sass import KernelCode, plain_name, read_ptx, read_sass
+from kernelwright.backends._sass import KernelCode, kernel_counts, plain_name, read_ptx, read_sass
 
 for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
     if not _module.name.rpartition(".")[2].startswith("_"):
@@ -22,6 +22,7 @@ for _module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
 __all__ = [
     "Availability",
     "Backend",
+    "Code",
     "KernelCode",
     "Listing",
     "Scope",
@@ -29,6 +30,7 @@ __all__ = [
     "describe",
     "detect",
     "get",
+    "kernel_counts",
     "names",
     "native_sources",
     "plain_name",

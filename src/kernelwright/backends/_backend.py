@@ -1,5 +1,7 @@
 """What every language offers. Knows no language."""
 
+import platform
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,22 +40,38 @@ class Availability:
 class Listing:
     """How compiled code of a language is looked at: the program that lists a library, and what its text says.
 
-    `facts` gets the text of every library with its samples: how often a thread was found at which address.
+    `facts` gets the text of every library with its samples: how often a thread was found at which address. `counts`
+    gets the text of one, and says how often it has each sign of `Backend.signs`.
     """
 
     command: tuple[str, ...]
     install: str
     machines: tuple[str, ...]
     facts: Callable[[Sequence[tuple[str, Mapping[int, int]]]], dict[str, Any]]
+    counts: Callable[[str], dict[str, int]]
+
+    @property
+    def missing(self) -> str:
+        """Why nothing can be listed on this machine; empty where it can."""
+        if platform.machine() not in self.machines:
+            return f"the listing can be read for {', '.join(self.machines)}, and this machine is {platform.machine()}"
+        if shutil.which(self.command[0]) is None:
+            return f"{self.command[0]} is not installed ({self.install})"
+        return ""
 
 
 class Backend(ABC):
-    """One language that candidates are written in. The candidate itself is always a Python file."""
+    """One language that candidates are written in. The candidate itself is always a Python file.
+
+    `signs`: of what the text asks for (a trace, see `Reading`), the counts in compiled code of which any shows that
+    it was done. A trace that is not named here cannot be told from compiled code, and the text is believed.
+    """
 
     name: ClassVar[str]
     listing: ClassVar[Listing | None] = None
     for_device: ClassVar[bool] = False
     strategy: ClassVar[Vocabulary] = Vocabulary({})
+    signs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     @abstractmethod
     def available(self) -> Availability:

@@ -7,9 +7,12 @@ executed is told by samples (how many times a thread was found at an address), w
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 # The address, a tab, the instruction; a header carries the name of a function.
@@ -35,6 +38,12 @@ GATHER, SCATTER = re.compile(r"vp?gather\w+"), re.compile(r"vp?scatter\w+")
 VECTOR_MOVE = re.compile(r"v?mov(?:[au]p[sd]|ntp[sd]|dq[au]\d*|ntdqa?)")
 SCALAR_MOVE = re.compile(r"v?movs[sd]|mov[bwlq]?|movabs|mov[sz][bwl][wlq]|movslq")
 REGISTER = re.compile(r"%([xyz])mm\d")
+MATRIX = re.compile(r"t(?:dp|cmm|mmul)\w+|v?dpbf16ps|v?pdp(?:busd|wssd|wuud|b[su]{2}d)s?")
+HINTS = {"prefetches": re.compile(r"prefetch\w*"), "streams": re.compile(r"v?movnt\w+")}
+# Changes memory at once, for all to see.
+AT_ONCE = re.compile(r"cmpxchg\w*|xadd\w?|xchg\w?|mfence")
+# What the runtimes are called that start workers, hold them, or let them in one by one.
+THREADING = re.compile(r"GOMP|kmpc|omp_|pthread|thread|mutex|atomic|future|async|parallel|tbb|barrier|sem_|futex", re.I)
 # A place in the frame by a fixed distance; with an index it is an array of the author's.
 ON_STACK, IN_FRAME = re.compile(r"(?<!\w)(?:0x[0-9a-f]+)?\(%rsp\)"), re.compile(r"-0x[0-9a-f]+\(%rbp\)")
 FRAME = ("mov", "%rsp,%rbp")
@@ -46,6 +55,8 @@ DIVISION_COST = 10
 DEEPEST = 12
 MOST_INSTRUCTIONS = 400_000
 MOST_LOOPS = 12
+# As many as a processor has instructions, nearly.
+MOST_NAMES = 2048
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,7 @@ class Instruction:
     address: int
     name: str
     operands: str
+    locked: bool = False
 
     @property
     def target(self) -> int | None:
@@ -166,9 +178,11 @@ def _lines(listing: str) -> Iterator[tuple[str, str | Instruction]]:
 
 def _instruction(match: re.Match[str]) -> Instruction:
     name, operands = match[2], match[3].partition("#")[0].strip()
+    locked = False
     while name in PREFIXES and operands:
+        locked |= name == "lock"
         name, _, operands = operands.partition(" ")
-    return Instruction(int(match[1], 16), name, operands.strip())
+    return Instruction(int(match[1], 16), name, operands.strip(), locked)
 
 
 # Loops
@@ -296,10 +310,16 @@ def _by_width(counts: Counter[str]) -> dict[str, int]:
 
 
 def _arithmetic_width(name: str, operands: str) -> str:
+    form = _arithmetic_form(name)
+    return _register(operands) if form == "packed" else form
+
+
+@lru_cache(maxsize=MOST_NAMES)
+def _arithmetic_form(name: str) -> str:
     match = FLOATS.fullmatch(name)
     if match:
-        return "scalar" if match["form"] == "s" or "comi" in name else _register(operands)
-    return _register(operands) if INTEGERS.fullmatch(name) else ""
+        return "scalar" if match["form"] == "s" or "comi" in name else "packed"
+    return "packed" if INTEGERS.fullmatch(name) else ""
 
 
 def _move_width(name: str, operands: str) -> str:
@@ -403,3 +423,82 @@ def _fused_share(weighted: list[tuple[float, Mix]]) -> float | None:
     fused = sum(w * m.fused / m.instructions for w, m in weighted)
     unfused = sum(w * m.unfused / m.instructions for w, m in weighted)
     return round(fused / (fused + unfused), 4) if fused + unfused else None
+
+
+# Signs of a strategy
+
+
+def counts(listing: str) -> dict[str, int]:
+    """How often the code has each sign of what its author asked for, wherever it stands; moves only where they repeat.
+
+    `scalar` and `vector_...` are arithmetic by width. A few bytes moved together at a start are no wide access, so
+    vector moves are counted in loops, and in functions that have none.
+    """
+    found: Counter[str] = Counter()
+    for function in functions(listing):
+        for instruction in function.instructions:
+            found.update(_signs(instruction))
+        moves = [instruction for instruction in function.instructions if _is_vector_move(instruction)]
+        found["vector_moves"] += len(_repeated(function, moves)) if moves else 0
+    return {sign: found[sign] for sign in SIGNS}
+
+
+SIGNS = (
+    "instructions",
+    "scalar",
+    *(f"vector_{bits}" for bits in BITS.values()),
+    "vector_moves",
+    "fused",
+    *HINTS,
+    "matrix",
+    "locked",
+    "threading",
+)
+
+
+def _signs(instruction: Instruction) -> Iterator[str]:
+    name, operands = instruction.name, instruction.operands
+    yield "instructions"
+    yield from _signs_of_name(name)
+    if width := _arithmetic_width(name, operands):
+        yield f"vector_{BITS[width]}" if width in BITS else width
+    if instruction.locked or (AT_ONCE.fullmatch(name) and ("(" in operands or not operands)):
+        yield "locked"
+    called = name.startswith("call")
+    if (called or instruction.jumps) and _is_of_a_runtime(operands, called=called):
+        yield "threading"
+
+
+@lru_cache(maxsize=MOST_NAMES)
+def _signs_of_name(name: str) -> tuple[str, ...]:
+    hints = [hint for hint, pattern in HINTS.items() if pattern.fullmatch(name)]
+    fused = [kind for kind in _kinds(name) if kind == "fused"]
+    return (*hints, *fused, *(["matrix"] if MATRIX.fullmatch(name) else []))
+
+
+def _is_of_a_runtime(operands: str, *, called: bool) -> bool:
+    """A function of another library that has to do with workers; or one that is not told. A jump may be a switch's."""
+    match = TARGET.match(operands)
+    if match is None:
+        return operands.startswith("*") and (called or "(%rip)" in operands)
+    return "@" in match[2] and THREADING.search(match[2]) is not None
+
+
+def _is_vector_move(instruction: Instruction) -> bool:
+    return _move_width(instruction.name, instruction.operands) in BITS
+
+
+def _repeated(function: Function, some: list[Instruction]) -> list[Instruction]:
+    """Those of a function's instructions that stand between a jump back and where it goes; all, if it has none."""
+    own = function.instructions
+    jumps = ((i.target, i.address) for i in own if i.jumps)
+    back = sorted((target, at) for target, at in jumps if target is not None and own[0].address <= target <= at)
+    starts = [target for target, _ in back]
+    reaches = list(accumulate((at for _, at in back), max))
+    return [i for i in some if _is_within(i.address, starts, reaches)] if back else some
+
+
+def _is_within(address: int, starts: Sequence[int], reaches: Sequence[int]) -> bool:
+    """Whether a stretch holds an address; `reaches`: the farthest end of all that start no later than this one."""
+    index = bisect_right(starts, address) - 1
+    return index >= 0 and address <= reaches[index]

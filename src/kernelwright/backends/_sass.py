@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# What is counted. `loads_128`: global loads of 16 bytes a thread, as part of `global_loads`; stores alike.
+# What is counted. `loads_128`: global loads of 16 bytes a thread, as part of `global_loads`; stores alike. `wide`: all
+# global loads and stores of more than 4 bytes a thread. `shuffles`: what passes values between the threads of a warp.
 KINDS = (
     "instructions",
     "tensor",
@@ -29,6 +30,8 @@ KINDS = (
     "barriers",
     "atomics",
     "spills",
+    "wide",
+    "shuffles",
 )
 LONGEST_NAME = 300
 _FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)")
@@ -41,6 +44,8 @@ _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 _PTX_INSTRUCTION = re.compile(r"^\s*(?:@!?%\w+\s+)?([a-z][\w.:]*)([^;]*);")
 _PTX_LABEL = re.compile(r"^\s*(\$?[\w$]+):")
 _FLOAT = frozenset({"ADD", "MUL", "MNMX", "ADD2", "MUL2", "MNMX2", "SETP", "SET", "SEL"})
+_GLOBAL = {"LDG": "loads", "LD": "loads", "STG": "stores", "ST": "stores"}
+_WIDE = frozenset({"64", "128", "256"})
 _PADDING = frozenset({"NOP"})
 # A multiply-add of zeros: how a compiler loads a constant in another pipe.
 _CONSTANT = re.compile(r"HFMA2\S* \w+, -RZ, RZ,")
@@ -158,13 +163,11 @@ def _kinds_of(opcode: str) -> tuple[str, ...]:
 
 
 def _sass_kinds(head: str, rest: list[str], opcode: str) -> Iterator[str]:
-    wide = "128" in rest
-    if head in ("LDG", "LD"):
-        yield "global_loads"
-        yield from ("loads_128",) if wide else ()
-    elif head in ("STG", "ST"):
-        yield "global_stores"
-        yield from ("stores_128",) if wide else ()
+    if head in _GLOBAL:
+        loads_or_stores = _GLOBAL[head]
+        yield f"global_{loads_or_stores}"
+        yield from (f"{loads_or_stores}_128",) if "128" in rest else ()
+        yield from ("wide",) if _WIDE & set(rest) else ()
     elif _TENSOR.match(opcode):
         yield "tensor"
     else:
@@ -180,6 +183,7 @@ _SASS: dict[str, Callable[[str], bool]] = {
     "barriers": lambda head: head in ("BAR", "SYNCS", "UCGABAR_ARV", "UCGABAR_WAIT"),
     "atomics": lambda head: head in ("ATOM", "ATOMG", "RED", "REDG"),
     "spills": lambda head: head in ("LDL", "STL"),
+    "shuffles": lambda head: head in ("SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX"),
 }
 
 
@@ -220,6 +224,7 @@ def _ptx_kinds(opcode: str) -> Iterator[str]:
             yield kind
 
 
+_MORE_THAN_FOUR = r"(?:.*\.v[248]\.|.*\.[a-z]+(?:64|128)$)"
 _SIXTEEN_BYTES = r"(?:.*\.v4\.[a-z]*32|.*\.v2\.[a-z]*64|.*\.b128)"
 _PTX = {
     kind: re.compile(pattern)
@@ -237,8 +242,20 @@ _PTX = {
         "barriers": r"(?:bar\.|barrier\.|mbarrier\.)",
         "atomics": r"(?:atom|red)\.(?!\w*\.?shared|async)",
         "spills": r"(?:ld|st)\.local",
+        "wide": rf"(?:ld|st)\.(?!param|shared|local|const){_MORE_THAN_FOUR}",
+        "shuffles": r"(?:shfl|vote|match|redux)\.",
     }.items()
 }
+
+
+# *** all together ***
+
+
+def kernel_counts(kernels: Iterable[KernelCode]) -> dict[str, int]:
+    """How often all kernels together have each kind, and the most shared memory that any of them asks for."""
+    every = list(kernels)
+    kinds = {kind: sum(code.counts[kind] for code in every) for kind in KINDS}
+    return {"kernels": len(every), **kinds, "shared_bytes": max((code.shared_bytes or 0 for code in every), default=0)}
 
 
 # *** names ***

@@ -56,6 +56,21 @@ _STRATEGY = Vocabulary(
     predefined={"__restrict__": "", "__restrict": ""},
 )
 
+# What is left of that in machine code. Vectors of any width will do, whoever made them; so will any call to a runtime.
+_VECTORS = ("vector_128", "vector_256", "vector_512", "vector_moves")
+_SIGNS = {
+    "shape": (*_VECTORS, "prefetches", "streams"),
+    "wide": _VECTORS,
+    "ahead": ("prefetches",),
+    "engine": ("matrix",),
+    "engine tile": ("matrix",),
+    "team": ("threading",),
+    "exchange": (*_VECTORS, "threading", "locked"),
+    "atomic": ("locked", "threading"),
+    "atomic type": ("locked", "threading"),
+    "across": ("threading", "locked"),
+}
+
 
 @register
 class Cpp(Backend):
@@ -63,11 +78,13 @@ class Cpp(Backend):
 
     name = "cpp"
     strategy = _STRATEGY
+    signs = _SIGNS
     listing = Listing(
         command=("objdump", "--disassemble", "--no-show-raw-insn", "--demangle", "--section=.text"),
         install="apt-get install binutils",
         machines=("x86_64",),
         facts=_disassembly.facts,
+        counts=_disassembly.counts,
     )
 
     def available(self) -> Availability:

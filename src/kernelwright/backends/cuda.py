@@ -60,12 +60,25 @@ _STRATEGY = Vocabulary(
     },
     types={"atomic": r"\bcuda::atomic(?:_ref)?\b"},
     wide_type=r"\b(?:u?(?:char|short|int|long|longlong)|float|double)[248]\b|\b(?:__)?(?:half2|nv_bfloat162)\b",
+    seen_type=r"\b(?:(?:u?(?:int|long|longlong)|float|double)[248]|u?short4|u?char8)\b",
     group=r"\bblockIdx\b",
     groups=r"\bgridDim\b",
     member=r"\bthreadIdx\b|\bblockDim\b",
     everyone=r"\bthis_grid\b|\bthis_cluster\b",
     predefined={"__restrict__": "", "__restrict": "", "__grid_constant__": "", "__cluster_dims__(...)": ""},
 )
+
+# What is left of that in a GPU's code. Hints leave none where they ask for what is usual anyway.
+_SIGNS = {
+    "wide": ("wide",),
+    "shared": ("shared", "shared_bytes", "async_copies"),
+    "copy": ("async_copies",),
+    "engine": ("tensor",),
+    "engine group": ("tensor", "shuffles", "shared", "barriers"),
+    "meet": ("barriers", "shuffles", "shared"),
+    "exchange": ("shuffles", "shared", "barriers"),
+    "atomic": ("atomics", "shared"),
+}
 
 
 @register
@@ -74,6 +87,7 @@ class Cuda(Backend):
 
     name = "cuda"
     strategy = _STRATEGY
+    signs = _SIGNS
     for_device = True
 
     def available(self) -> Availability:

@@ -45,6 +45,17 @@ _STRATEGY = Vocabulary(
     member=r"tl\.arange",
 )
 
+# What is left of that in a GPU's code. A product without matrix units is still a tile; so its tile is not looked for.
+_SIGNS = {
+    "copy": ("async_copies",),
+    "pipelined": ("async_copies",),
+    "engine": ("tensor",),
+    "engine group": ("tensor", "shuffles", "shared", "barriers"),
+    "team": ("shuffles", "shared", "barriers", "tensor"),
+    "exchange": ("shuffles", "shared", "barriers"),
+    "atomic": ("atomics", "shared"),
+}
+
 
 @register
 class Triton(Backend):
@@ -52,6 +63,7 @@ class Triton(Backend):
 
     name = "triton"
     strategy = _STRATEGY
+    signs = _SIGNS
     for_device = True
 
     def available(self) -> Availability:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kernelwright import backends
 from kernelwright.archive import Cell
+from kernelwright.engine._verdicts import code_of
 from kernelwright.propose import Answer, parse, parse_regions
 from kernelwright.tasks import RegionError, Task
 
@@ -18,10 +22,13 @@ def backend_of(task: Task, source: str) -> str:
     return backends.detect(source) if task.project is None else task.project.backend
 
 
-def cell_of(task: Task, source: str) -> Cell:
-    """Its strategy coordinates; of several regions the highest on every axis."""
+def cell_of(task: Task, source: str, verdict: Mapping[str, Any] | None = None) -> Cell:
+    """Its strategy coordinates; of several regions the highest on every axis.
+
+    Where a verdict tells what the judge found in the compiled code, what is not there is not credited.
+    """
     if task.project is None:
-        return backends.describe(source).cell
+        return backends.describe(source, code=code_of(verdict)).cell
     project = task.project
     try:
         texts = project.read(source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelwright import backends
 from kernelwright.archive import Archive, Cell, Entry, beats
 from kernelwright.engine._elsewhere import UNJUDGED
-from kernelwright.engine._verdicts import entry_of
+from kernelwright.engine._verdicts import code_of, entry_of
 from kernelwright.store import Judged, Records
 
 
@@ -39,6 +39,7 @@ def unjudged_by_device(records: Records, run: str) -> dict[str, str]:
 def _place(elites: dict[Cell, Entry], records: Records, judged: Judged) -> None:
     candidate = records.candidate(judged.candidate)
     assert candidate is not None
-    entry = entry_of(judged.candidate, backends.describe(candidate.source).cell, judged.verdict)
+    cell = backends.describe(candidate.source, code=code_of(judged.verdict)).cell
+    entry = entry_of(judged.candidate, cell, judged.verdict)
     if entry is not None and (entry.cell not in elites or beats(entry, elites[entry.cell])):
         elites[entry.cell] = entry

@@ -30,7 +30,7 @@ class Learning:
 
     def learn(self, candidate: str, source: str, verdict: dict[str, Any], births: list[Birth]) -> None:
         """From a verdict, once for every way in which the candidate came about."""
-        cell = cell_of(self._task, source)
+        cell = cell_of(self._task, source, verdict)
         entry = entry_of(candidate, cell, verdict)
         for birth in births:
             if entry is not None:

@@ -20,6 +20,8 @@ Bottlenecks = Mapping[str, str]
 NOTHING_KNOWN: Bottlenecks = {}
 # How map-elites chose in runs that do not say: such a run is resumed and replayed as it was begun.
 EARLIER_STRATEGY = "bandit"
+# What takes a strategy's place without gradients: it builds on the same elites, in any direction.
+UNGUIDED = {"foremost": "aimless"}
 WIDTH = 4
 # Who says where to take a kernel. To the others "stay with its strategy" would be a restraint that nobody asked for.
 STEERING = ("map-elites",)
@@ -88,8 +90,8 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 
 def method(name: str, *, strategy: str = DEFAULT_STRATEGY, without: Sequence[str] = ()) -> Method:
-    """The method of this name; map-elites by this strategy, or `without` gradients by rank alone."""
+    """The method of this name; map-elites by this strategy, or `without` gradients by one that knows no transitions."""
     check_name("search", name, METHODS)
     if name == "map-elites":
-        return map_elites("fitness" if "gradients" in without else strategy)
+        return map_elites(UNGUIDED.get(strategy, "fitness") if "gradients" in without else strategy)
     return METHODS[name]()

@@ -95,7 +95,7 @@ class Past:
         if candidate not in self._known:
             source, verdict = self.source(candidate), self.verdict(candidate)
             assert verdict is not None
-            cell = cell_of(self._task, source)
+            cell = cell_of(self._task, source, verdict)
             self._known[candidate] = _known(source, verdict, cell, self.births(candidate)[0])
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kernelwright.archive import Cell, Entry
+from kernelwright.backends import Code
 from kernelwright.judge import ORIGINAL, Status
 from kernelwright.tasks import Task
 
@@ -39,6 +40,11 @@ def entry_of(candidate: str, cell: Cell, verdict: Mapping[str, Any]) -> Entry | 
     if not found:
         return None
     return Entry(candidate, cell, *(math.log(found[name]) for name in ("ratio", "low", "high")))
+
+
+def code_of(verdict: Mapping[str, Any] | None) -> Code | None:
+    """What the judge counted in the compiled code; None where it did not look, as in older runs."""
+    return verdict["evidence"].get("code") if verdict else None
 
 
 def promise_of(verdict: Mapping[str, Any]) -> float | None:

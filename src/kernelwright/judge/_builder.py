@@ -14,6 +14,7 @@ from kernelwright.judge._process import Template, Worker
 from kernelwright.judge._sandbox import Cage
 from kernelwright.judge._status import InfraError, OutOfReach, Rejection, Status
 
+ROLE = "build"
 LARGEST_LIBRARY = 256 << 20
 LARGEST_LISTING = 64 << 20
 MOST_SERVED = 1024
@@ -70,15 +71,21 @@ class Builder:
             worker.finish()
             os.close(library)
 
+    def make_ready(self) -> None:
+        """Has a worker forked while something else goes on: that takes longer than a small library's listing."""
+        self._template.fork_ahead(ROLE, 1, cage=self._cage())
+
     def _worker(self) -> Worker:
-        cage = Cage(
+        return self._template.fork(ROLE, cage=self._cage())
+
+    def _cage(self) -> Cage:
+        return Cage(
             namespaces=self._template.isolation.namespaces,
             memory_bytes=self._limits.memory_bytes,
             disk_bytes=self._limits.disk_bytes,
             programs=True,
             folders=_toolkits(),
         )
-        return self._template.fork("build", cage=cage)
 
     def list_code(self, library: Path, command: tuple[str, ...]) -> str:
         """What a program prints about a library, in a cage: the library was made from a candidate's text."""
@@ -94,7 +101,7 @@ class Builder:
         except ChannelError as error:
             raise InfraError(f"{command[0]} gave no answer: {error}") from error
         finally:
-            worker.finish()
+            worker.dismiss()
             os.close(text)
 
     def _order(self, worker: Worker, source: native.Source, library: int) -> Message:

@@ -83,7 +83,7 @@ class Contestant:
         self._deadline = time.monotonic() + limits.total_s
         self.worker = self._fork(template)
         self._builder, self._interpret, self._mute = builder, interpret, mute
-        self.libraries: set[int] = set()
+        self.libraries: dict[int, str] = {}
         self.codes: list[Code] = []
         self._answers: list[Answer] = []
         self._kept = KEPT_RESULTS
@@ -132,7 +132,7 @@ class Contestant:
         if self._builds > MOST_BUILDS or time.monotonic() > self._deadline:
             raise Rejection(Status.TIMEOUT, f"asked for compilation after compilation ({self._builds})", stage="build")
         reply, fds = self._builder.serve(request)
-        self.libraries |= {os.fstat(fd).st_ino for fd in fds}
+        self.libraries |= {os.fstat(fd).st_ino: _backend(request) for fd in fds}
         self.codes += [code for fd in fds for code in _driver_codes(request, fd)]
         (self._compiled if fds else self._refused).append({**request, **reply})
         return reply, fds

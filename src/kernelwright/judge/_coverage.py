@@ -17,7 +17,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -402,7 +402,7 @@ def _ptrace(request: int, thread: int, data: int = 0) -> int:
 class _Owners:
     """Whose code lies at an address, by the process's memory map: its own is known by inode, or by what it is."""
 
-    def __init__(self, pid: int, own: set[int], codes: list[Code]) -> None:
+    def __init__(self, pid: int, own: Collection[int], codes: list[Code]) -> None:
         self._ranges: list[tuple[int, int, str, str]] = []
         room, installed = MOST_GENERATED, _installed()
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:

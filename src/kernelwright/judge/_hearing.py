@@ -129,15 +129,31 @@ class Hearing:
             self._check(contestant)
             # Only now: most that fail do so above, and ending an unused process costs as much as starting it.
             self._start_ahead()
+            self._judge.inventory.expect(contestant.libraries)
             self._attribute(contestant)
             self._neighbours(contestant)
         finally:
             contestant.close()
-        if not self._timed:
-            return Status.UNTIMED, self._why_untimed()
+        status, message = self._timed_status() if self._timed else (Status.UNTIMED, self._why_untimed())
+        self._note_code(contestant)
+        return status, message
+
+    def _timed_status(self) -> tuple[Status, str]:
         timings = self._time()
         self._physics(timings)
         return Status.CORRECT, self._summary()
+
+    def _note_code(self, contestant: Contestant) -> None:
+        """What it was compiled to, for whoever places it among others. Without it, the verdict is the same."""
+        try:
+            code = self._code(contestant)
+        except Exception:  # Code made to break its reader is accepted all the same: it was right, and timed.
+            return
+        if code:
+            self._evidence["code"] = code
+
+    def _code(self, contestant: Contestant) -> dict[str, dict[str, int]]:
+        return self._judge.inventory.of(contestant.libraries)
 
     def _start_ahead(self) -> None:
         self._judge.start_ahead(1 + self._timed * BLOCKS * len(self._prepared.task.cases))

@@ -10,6 +10,7 @@ import bisect
 import os
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from kernelwright.judge._channel import Closed
@@ -76,7 +77,7 @@ def _watch_call(contestant: Contestant, code: _Code, found: HotSpots) -> None:
 class _Code:
     """What lies where in a process's memory."""
 
-    def __init__(self, pid: int, own: set[int], codes: list[Code]) -> None:
+    def __init__(self, pid: int, own: Collection[int], codes: list[Code]) -> None:
         self._pid, self._own, self._codes = pid, own, codes
         self._ranges: list[tuple[int, int, int, str]] = []
         self._bases: dict[int, int] = {}

@@ -11,6 +11,7 @@ from kernelwright.judge._builder import Builder
 from kernelwright.judge._ceilings import Ceilings
 from kernelwright.judge._contestant import ROLE, Contestant, cage
 from kernelwright.judge._hearing import Hearing
+from kernelwright.judge._inventory import Inventory
 from kernelwright.judge._limits import Limits
 from kernelwright.judge._prebuild import Prebuild
 from kernelwright.judge._prepared import Prepared, Seeds
@@ -77,6 +78,7 @@ class Judge:
         )
         self.build_cache = native.BuildCache(native.cache_dir() / "build")
         self._builder = Builder(self._template, limits=self.limits, cache=self.build_cache)
+        self.inventory = Inventory(self._builder)
         self._prepared: dict[str, Prepared] = {}
         self._projects: dict[str, PreparedProject] = {}
         self._workshop: Workshop | None = None

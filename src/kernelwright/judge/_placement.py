@@ -16,6 +16,8 @@ import os
 ENOUGH_CORES = 4
 # A thread is busy if it has lately used this share of what the busiest of its process has used.
 BUSY_SHARE = 0.1
+# Where in /proc/PID/stat it stands on which core a process runs, counted from what follows its state.
+PROCESSOR = 35
 
 
 def leave_the_judges_core() -> None:
@@ -43,6 +45,15 @@ class Attention:
         with contextlib.suppress(PermissionError):
             os.sched_setscheduler(0, *self._policy)
         os.sched_setaffinity(0, self._cores)
+
+    def disturbed(self) -> bool:
+        """Whether anybody else runs on the cores that the judge was given.
+
+        Given all of them, the kernel's count of what is runnable says so. Given a part, he shares the machine by
+        intent, and what runs on the others' cores is no reason to wait.
+        """
+        has_all = len(self._cores) == os.cpu_count()
+        return _runnable() > 1 and (has_all or _running_on(self._cores))
 
 
 class Threads:
@@ -88,6 +99,25 @@ class Threads:
     def _put(self, thread: int, cores: list[int]) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.sched_setaffinity(thread, cores)
+
+
+def _runnable() -> int:
+    """Threads of the whole machine that run or wait for a core."""
+    with open("/proc/loadavg", encoding="ascii") as load:
+        return int(load.read().split()[3].partition("/")[0])
+
+
+def _running_on(cores: set[int]) -> bool:
+    """Whether a process besides this one runs on these cores or waits for them, by its first thread."""
+    others = (name for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid())
+    return any(_runs_on(name, cores) for name in others)
+
+
+def _runs_on(pid: str, cores: set[int]) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+        state, *numbers = stat.read().rpartition(")")[2].split()
+        return state == "R" and int(numbers[PROCESSOR]) in cores
+    return False
 
 
 def _cores_of(pid: int) -> set[int]:

@@ -8,8 +8,6 @@ the processor counted, and what its compiled code is made of. A fact that cannot
 from __future__ import annotations
 
 import os
-import platform
-import shutil
 import statistics
 import time
 from collections.abc import Mapping
@@ -257,13 +255,7 @@ class _Session:
 def _why_no_listing(listing: backends.Listing | None, backend: str, compiled: bool) -> str:
     if listing is None:
         return f"what the {backend} backend compiles cannot be listed"
-    if not compiled:
-        return "the candidate has compiled nothing of its own"
-    if platform.machine() not in listing.machines:
-        return f"the listing can be read for {', '.join(listing.machines)}, and this machine is {platform.machine()}"
-    if shutil.which(listing.command[0]) is None:
-        return f"{listing.command[0]} is not installed ({listing.install})"
-    return ""
+    return listing.missing if compiled else "the candidate has compiled nothing of its own"
 
 
 def vector_bits(cpu: str) -> int:

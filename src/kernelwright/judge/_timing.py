@@ -172,10 +172,10 @@ class Timer:
             self.contestants += 1
             contestant.stage_name = "time"
             try:
-                with Attention():
+                with Attention() as attention:
                     mine = min(self.warm(contestant, trial))
                     rounds = rounds or _rounds(mine, [self.warm_baseline(b, trial) for b in self._baselines.values()])
-                    block = _Block(self, contestant, trial, timing, pings, observer)
+                    block = _Block(self, contestant, trial, timing, pings, observer, attention)
                     timing.blocks.append(block.run(case, rounds, used, dealt.get(number, [])))
                 used += rounds
                 if number == looked_at:
@@ -263,9 +263,10 @@ class _Block:
         timing: CaseTiming,
         pings: list[float],
         observer: Observer,
+        attention: Attention,
     ) -> None:
         self._timer, self._contestant, self._trial, self._timing = timer, contestant, trial, timing
-        self._pings, self._observer = pings, observer
+        self._pings, self._observer, self._attention = pings, observer, attention
         self._random = random.SystemRandom()
         self._stopped = Stopped(contestant.worker)
         self._workers: dict[str, Worker] = {**timer.baselines, CANDIDATE: contestant.worker}
@@ -340,8 +341,8 @@ class _Block:
         worker.freeze()
 
     def _await_quiet(self) -> None:
-        """Waits, within reason, until nobody else runs. Decided with everyone frozen: no candidate has a say in it."""
-        while _others_running():
+        """Waits, within reason, until nobody disturbs. Decided with everyone frozen: no candidate has a say in it."""
+        while self._attention.disturbed():
             if self._timing.patience <= 0:
                 self._timing.disturbed += 1
                 return
@@ -473,12 +474,6 @@ class _Look:
             picks = (offsets[:, None] // size + np.arange(PIECE_BYTES // size)).reshape(-1)
             return self.whole(index)[picks]
         return self._worker.reader.sample(leaf, offsets, PIECE_BYTES).view(NUMPY[leaf["dtype"]])
-
-
-def _others_running() -> bool:
-    """Whether the kernel counts anything runnable besides this process."""
-    with open("/proc/loadavg", encoding="ascii") as load:
-        return int(load.read().split()[3].partition("/")[0]) > 1
 
 
 def _places(leaf: Leaf, rng: random.Random) -> Array | None:

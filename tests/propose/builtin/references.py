@@ -66,8 +66,18 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
         "torch.randn(131)",
     ),
     "group norm": ("F.group_norm(x, 3, self.w, self.w)", "torch.randn(4, 12, 5, 7)", "torch.randn(12)"),
+    "group norm and more": (
+        "F.relu(F.group_norm(x, 2, self.w) * 2) + x",
+        "torch.randn(3, 6, 37)",
+        "torch.randn(6)",
+    ),
     "logsumexp": ("torch.logsumexp(x, 1)", "torch.randn(37, 131)", ""),
     "cross entropy": ("F.cross_entropy(x, y)", "torch.randn(67, 131), torch.randint(131, (67,))", ""),
+    "one of each row": (
+        "torch.softmax(x * 2, -1).gather(1, y) + (torch.arange(131.0) * 0.5).expand(67, 131).gather(1, y)",
+        "torch.randn(67, 131), torch.randint(131, (67, 3))",
+        "",
+    ),
     "mean squared error": ("F.mse_loss(x, y)", "torch.randn(256, 160), torch.randn(256, 160)", ""),
     "huber loss": ("F.smooth_l1_loss(x, y)", "torch.randn(64, 33), torch.randn(64, 33)", ""),
     "sum of columns": ("x.sum(0)", "torch.randn(131, 77)", ""),
@@ -103,6 +113,13 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
     "running sums": ("torch.cumsum(x * 2, -1) / 3 + torch.cumsum(x, 1)", "torch.randn(5, 19, 133)", ""),
     "running products": ("torch.cumprod(x, -1) + torch.cumprod(x, 0)", "torch.rand(21, 67) + 0.5", ""),
     "sums from behind": ("torch.cumsum(x.flip(1), 1).flip(1)", "torch.randn(7, 71)", ""),
+    "sums of all before": (
+        "torch.cat([torch.zeros_like(x[:, :1]), torch.cumsum(x[:, :-1], 1)], 1)",
+        "torch.randn(7, 71)",
+        "",
+    ),
+    "sums from behind, scaled": ("torch.cumsum(x.flip(0) * 2, 0).flip(0) + x", "torch.randn(71, 37)", ""),
+    "soft and steep": ("F.softplus(x, 3.0, 5.0) + torch.log1p(x.abs())", "torch.randn(19, 61) * 8", ""),
     "a histogram": (
         "torch.zeros(5, 40, dtype=torch.int64).scatter_add(1, x, torch.ones_like(x))",
         "torch.randint(40, (5, 173))",
@@ -143,12 +160,27 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
         "torch.randn(2, 3, 19, 16), torch.randn(2, 3, 21, 16)",
         "",
     ),
+    "causal attention": (
+        "torch.softmax((x @ y.transpose(-1, -2) * 0.25).masked_fill(~torch.ones(37, 37, dtype=torch.bool).tril(), "
+        "float('-inf')), -1) @ y",
+        "torch.randn(2, 3, 37, 20), torch.randn(2, 3, 37, 20)",
+        "",
+    ),
+    "attention to fewer keys, turned": (
+        "(torch.softmax(x @ y.transpose(-1, -2) / 4, -1) @ y).transpose(1, 2).reshape(2, 19, -1) + self.w",
+        "torch.randn(2, 3, 19, 16), torch.randn(2, 3, 11, 16)",
+        "torch.randn(48)",
+    ),
+    "steep softmax": ("torch.softmax(x * 0.17677669, -1)", "torch.randn(37, 49) * 1e6", ""),
     "halves": ("x[:, :32] * torch.cos(y) + x[:, 32:] * torch.sin(y)", "torch.randn(9, 64), torch.randn(9, 32)", ""),
 }
 
 
 def source(name: str) -> str:
-    result, inputs, weights = REFERENCES[name]
+    return source_of(*REFERENCES[name])
+
+
+def source_of(result: str, inputs: str, weights: str = "") -> str:
     count = inputs.count("torch.rand")
     init = f"        self.w = nn.Parameter({weights})" if weights else "        pass"
     return FORM.format(init=init, parameters=", ".join("xy"[:count]), result=result, inputs=inputs)

@@ -43,6 +43,15 @@ def _are_right(name: str, genomes: list[Genome], judge: Judge, folder: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("fuse", ["all", "reductions", "none"])
+def test_a_softmax_of_extreme_scores_is_right_however_its_kernels_are_cut(
+    fuse: str, judge: Judge, tmp_path: Path
+) -> None:
+    """One score towers above the others, so its weight is 1: a sum that was rounded otherwise than its terms shows."""
+    _are_right("steep softmax", [Genome(fuse=fuse), Genome(fuse=fuse, online=True)], judge, tmp_path)
+
+
+@pytest.mark.slow
 def test_a_search_finds_a_kernel_without_a_model(tmp_path: Path) -> None:
     task = load_task(BIAS_GELU)
     found = kernelwright.optimize(task, model="builtin", evaluations=3, in_flight=1, store=tmp_path / "runs.db")

@@ -10,7 +10,7 @@ import pytest
 from kernelwright.judge import Judge
 from kernelwright.propose import ProposerError, Request, parse, proposer
 from kernelwright.propose.builtin import Builtin, CannotWriteError, Genome
-from kernelwright.propose.builtin._capture import Graph, Node, Source
+from kernelwright.propose.builtin._capture import Graph, Node, Source, _countable
 from kernelwright.propose.builtin._genome import read
 from kernelwright.propose.builtin._kernels import plan
 from kernelwright.propose.builtin._lower import lower
@@ -111,6 +111,20 @@ def test_a_reference_that_torch_cannot_see_through_is_said(tmp_path: Path) -> No
     text.write_text(BRANCHING)
     with pytest.raises(CannotWriteError, match="cannot be captured"):
         Builtin().understand(load_task(str(text)))
+
+
+def test_a_tensor_too_large_to_be_counted_in_32_bits_is_refused():
+    assert _countable((2**16, 2**15 - 1)) == (2**16, 2**15 - 1)
+    with pytest.raises(CannotWriteError, match=r"a tensor of 2,147,483,648 elements; .* --set or --fit"):
+        _countable((2**16, 2**15))
+
+
+def test_shapes_that_depend_on_values_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    text = tmp_path / "choosing.py"
+    text.write_text(BRANCHING.replace("x + 1 if x.sum() > 0 else x - 1", "x[x > 0] * 2"))
+    with pytest.raises(CannotWriteError, match="shapes depend on values") as refused:
+        Builtin().understand(load_task(str(text)))
+    assert "torch.where" in refused.value.fix
 
 
 BRANCHING = """

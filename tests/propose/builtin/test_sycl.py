@@ -38,7 +38,7 @@ FAMILIES = {
     "attention": "attention",
 }
 # Of these also texts alone are looked at; every gene shows in one of them.
-WRITTEN = ("bias gelu", "causal softmax", "mean squared error", "product, bias, gelu")
+WRITTEN = ("bias gelu", "causal softmax", "mean squared error", "product, bias, gelu", "swiglu")
 # Vectors in every work-item, rows kept in local memory, teams smaller than a group, both matrices in local memory.
 OTHERS = {
     "vectors": SyclGenome(width=8, items=1, unroll=2, keep="all", online=True),

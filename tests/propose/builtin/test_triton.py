@@ -14,7 +14,7 @@ from kernelwright.propose.builtin import Builtin, CannotWriteError, TritonGenome
 from kernelwright.propose.builtin._genome import drawn, read
 from kernelwright.propose.builtin._proposer import LANGUAGES, Desk
 from kernelwright.tasks import Task, load_task
-from tests.propose.builtin.references import FORM, REFERENCES, reference
+from tests.propose.builtin.references import REFERENCES, reference, source_of
 
 needs_triton = pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="triton is not installed: make fetch-triton"
@@ -41,6 +41,13 @@ def _desk_for(task: Task) -> Desk:
     return Desk(task, Builtin().understand(task), LANGUAGES["triton"])
 
 
+def _written(result: str, inputs: str, folder: Path, weights: str = "") -> str:
+    """The usual genome's text, for sizes that nobody draws here."""
+    path = folder / f"task{len(list(folder.iterdir()))}.py"
+    path.write_text(source_of(result, inputs, weights))
+    return _desk_for(load_task(path)).text(TritonGenome())
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_genome_gives_a_text_with_kernels_that_names_it(name: str, tmp_path: Path) -> None:
     desk = _desk(name, tmp_path)
@@ -62,13 +69,45 @@ def test_every_gene_makes_a_difference_somewhere(tmp_path: Path) -> None:
     moot = set(TritonGenome.choices)
     for number, (result, inputs) in enumerate(FULL_SIZE.items()):
         path = tmp_path / f"task{number}.py"
-        path.write_text(FORM.format(init="        pass", parameters="x", result=result, inputs=inputs))
+        path.write_text(source_of(result, inputs))
         desk = _desk_for(load_task(path))
         for gene in sorted(moot):
             others = (TritonGenome(**{gene: value}) for value in TritonGenome.choices[gene][1:])
             if any(desk.settled(other) == other for other in others):
                 moot.remove(gene)
     assert not moot
+
+
+def test_what_belongs_together_is_one_kernel(tmp_path: Path) -> None:
+    norm = _written("F.group_norm(x, 8, self.w, self.w)", "torch.randn(112, 64, 512, 512)", tmp_path, "torch.randn(64)")
+    assert norm.count("@triton.jit\ndef case") == 1
+
+
+def test_sums_from_behind_are_read_forward_and_scanned_backward(tmp_path: Path) -> None:
+    text = _written("torch.cumsum(x.flip(1), 1).flip(1)", "torch.randn(64, 30000)", tmp_path)
+    assert text.count("@triton.jit\ndef case") == 1
+    assert "reverse=True" in text
+    assert "* -1" not in text
+
+
+def test_sums_of_all_before_go_to_their_place_at_once(tmp_path: Path) -> None:
+    result = "torch.cat([torch.zeros_like(x[:, :1]), torch.cumsum(x[:, :-1], 1)], 1)"
+    text = _written(result, "torch.randn(64, 30000)", tmp_path)
+    assert text.count("torch.empty(") == 1
+
+
+def test_what_is_picked_from_is_not_written_down(tmp_path: Path) -> None:
+    text = _written(
+        "torch.log_softmax(x, 1).gather(1, y)", "torch.randn(64, 4096), torch.randint(9, (64, 1))", tmp_path
+    )
+    assert text.count("@triton.jit\ndef case") == 1
+    assert "torch.empty((64, 4096)" not in text
+
+
+def test_programs_that_read_the_same_of_a_large_weight_follow_each_other(tmp_path: Path) -> None:
+    rows, weights = "torch.randn(16, 2097152)", "torch.randn({})"
+    assert "i0 = task % 16" in _written("x * self.w", rows, tmp_path, weights.format("2097152"))
+    assert "i0 = task // 2048" in _written("x * self.w", rows, tmp_path, weights.format("16, 1"))
 
 
 def test_what_it_cannot_write_is_named(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ STEEPNESS = 4.0
 
 @register
 def foremost(scene: Scene, rng: random.Random) -> Choice:
-    return drawn(scene, arms_at(scene, _parent(scene, rng)), rng)
+    return drawn(scene, arms_at(scene, by_place(scene, rng)), rng)
 
 
-def _parent(scene: Scene, rng: random.Random) -> Cell:
-    """By place: what decides does not change when every speedup is squared."""
+def by_place(scene: Scene, rng: random.Random) -> Cell:
+    """The cell to build on. What decides does not change when every speedup is squared."""
     fastest_first = sorted(scene.cells, key=lambda cell: -scene.elites[cell].log_speedup)
     return rng.choices(fastest_first, [STEEPNESS**-place for place in range(len(fastest_first))])[0]

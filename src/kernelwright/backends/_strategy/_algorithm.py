@@ -32,7 +32,8 @@ def algorithm(found: list[Facts]) -> Iterator[Reading]:
     for facts in found:
         yield from (Reading("algorithm", 1, words) for words in _fused(facts, adders))
         yield from (Reading("algorithm", 2, words) for words in (*_recurrences(facts), *_scans(facts)))
-        yield from (Reading("algorithm", 3, words) for words in (*_engines(facts), *_rescaled(facts)))
+        yield from (Reading("algorithm", 3, words, ("engine",)) for words in _engines(facts))
+        yield from (Reading("algorithm", 3, words) for words in (*_sorts(facts), *_rescaled(facts)))
         yield from (Reading("algorithm", 3, words) for words in (*_butterflies(facts), *_divides(facts)))
 
 
@@ -261,6 +262,9 @@ def _adds_from_behind(facts: Facts, place: Place, loop: Loop) -> bool:
 def _engines(facts: Facts) -> Iterator[str]:
     yield from (f"matrix engine by {call.text}" for _, call in facts.called("engine"))
     yield from (f"matrix engine by {text}" for _, text in facts.ordered("engine"))
+
+
+def _sorts(facts: Facts) -> Iterator[str]:
     yield from (f"sorting network by {call.text}" for _, call in facts.called("sort"))
 
 

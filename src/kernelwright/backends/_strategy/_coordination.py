@@ -22,26 +22,26 @@ def coordination(found: list[Facts], program: Program) -> Iterator[Reading]:
     """Workers that meet, that exchange values, that reach across groups."""
     sharing = any(facts.shared for facts in found)
     for facts in found:
-        yield from (Reading("coordination", 1, words) for words in _meetings(facts, sharing))
-        yield from (Reading("coordination", 2, words) for words in _exchanges(facts))
-        yield from (Reading("coordination", 3, words) for words in (*_across(facts), *_persistent(facts)))
+        yield from (Reading("coordination", 1, words, (trace,)) for trace, words in _meetings(facts, sharing))
+        yield from (Reading("coordination", 2, words, ("exchange",)) for words in _exchanges(facts))
+        yield from (Reading("coordination", 3, words, (trace,)) for trace, words in _across(facts))
+        yield from (Reading("coordination", 3, words) for words in _persistent(facts))
     yield from (Reading("coordination", 3, words) for words in _finished_later(found, program))
 
 
-def _meetings(facts: Facts, sharing: bool) -> Iterator[str]:
-    """A barrier counts where there is something that the workers share."""
+def _meetings(facts: Facts, sharing: bool) -> Iterator[tuple[str, str]]:
+    """A barrier counts where there is something that the workers share. With the trace that each leaves."""
     if sharing:
-        yield from (f"workers wait at {call.text}" for _, call in facts.called("meet"))
-        yield from (f"workers wait at {text}" for _, text in facts.ordered("meet"))
-        yield from (
-            f"{call.text} on memory of the group" for _, call in facts.called("atomic") if _is_local(facts, call)
-        )
+        yield from (("meet", f"workers wait at {call.text}") for _, call in facts.called("meet"))
+        yield from (("meet", f"workers wait at {text}") for _, text in facts.ordered("meet"))
+        local = (call for _, call in facts.called("atomic") if _is_local(facts, call))
+        yield from (("meet", f"{call.text} on memory of the group") for call in local)
     if facts.vocabulary.has_groups:
-        yield from (f"a group works together in {call.text}" for _, call in facts.called("engine"))
-        yield from (f"a group works together in {text}" for _, text in facts.ordered("engine"))
-    yield from (f"workers meet in {call.text}" for _, call in facts.called("team"))
-    yield from (f"workers meet in {text}" for _, text in facts.ordered("team"))
-    yield from (f"workers meet in {made.type}" for _, made in facts.declared("team"))
+        yield from (("engine group", f"a group works together in {call.text}") for _, call in facts.called("engine"))
+        yield from (("engine group", f"a group works together in {text}") for _, text in facts.ordered("engine"))
+    yield from (("team", f"workers meet in {call.text}") for _, call in facts.called("team"))
+    yield from (("team", f"workers meet in {text}") for _, text in facts.ordered("team"))
+    yield from (("team", f"workers meet in {made.type}") for _, made in facts.declared("team"))
 
 
 def _exchanges(facts: Facts) -> Iterator[str]:
@@ -52,18 +52,18 @@ def _exchanges(facts: Facts) -> Iterator[str]:
         yield from (f"values pass between workers by {text}" for _, text in facts.ordered(role))
 
 
-def _across(facts: Facts) -> Iterator[str]:
-    yield from (f"{call.text} in main memory" for _, call in facts.called("atomic") if not _is_local(facts, call))
-    yield from (
-        f"{made.type} in main memory"
-        for place, made in facts.declared("atomic")
-        if not _is_on_shared(facts, made.value)
-    )
+def _across(facts: Facts) -> Iterator[tuple[str, str]]:
+    """With the trace that each leaves."""
+    atomics = (call for _, call in facts.called("atomic") if not _is_local(facts, call))
+    yield from (("atomic", f"{call.text} in main memory") for call in atomics)
+    declared = (made for _, made in facts.declared("atomic") if not _is_on_shared(facts, made.value))
+    yield from (("atomic type", f"{made.type} in main memory") for made in declared)
     for role in ("atomic", "across"):
-        yield from (f"across groups by {text}" for _, text in facts.ordered(role))
-    yield from (f"across groups by {call.text}" for _, call in facts.called("across"))
-    yield from (f"everyone waits at {call.text}" for _, call in facts.called("meet") if _is_for_everyone(facts, call))
-    yield from (f"across workers by {made.type}" for _, made in facts.declared("across"))
+        yield from ((role, f"across groups by {text}") for _, text in facts.ordered(role))
+    yield from (("across", f"across groups by {call.text}") for _, call in facts.called("across"))
+    everyone = (call for _, call in facts.called("meet") if _is_for_everyone(facts, call))
+    yield from (("meet", f"everyone waits at {call.text}") for call in everyone)
+    yield from (("across", f"across workers by {made.type}") for _, made in facts.declared("across"))
 
 
 def _is_for_everyone(facts: Facts, call: Expr) -> bool:

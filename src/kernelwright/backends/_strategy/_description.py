@@ -1,7 +1,7 @@
 """The answer: three levels, and what was found that proves each."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 Cell = tuple[int, int, int]
 AXES = ("memory", "algorithm", "coordination")
@@ -9,11 +9,21 @@ AXES = ("memory", "algorithm", "coordination")
 
 @dataclass(frozen=True)
 class Reading:
-    """One thing found: the level it proves on an axis, in words."""
+    """One thing found: the level it proves on an axis, in words; and the traces it leaves once compiled, if any."""
 
     axis: str
     level: int
     words: str
+    traces: tuple[str, ...] = ()
+
+    def corrected(self, code: Mapping[str, int], signs: Mapping[str, tuple[str, ...]]) -> "Reading":
+        """The same, or nothing where one of its traces is not in the compiled code.
+
+        `code`: how often the code has each sign; `signs`: those of which any shows a trace. What is not counted there
+        speaks against nobody.
+        """
+        missing = [trace for trace in self.traces if trace in signs and not any(code.get(s, 1) for s in signs[trace])]
+        return replace(self, level=0, words=f"not in the compiled code: {self.words}") if missing else self
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,10 @@ class Facts:
         words = set(re.findall(r"\w+", kind))
         return self.vocabulary.is_wide(kind) or ("*" in kind and bool(words & self._wide))
 
+    def traces_of(self, kind: str) -> tuple[str, ...]:
+        """What access through a pointer of a wide type leaves in compiled code."""
+        return ("wide",) if re.search(self.vocabulary.seen_type, kind) else ()
+
     def _living(self, found: list[Place]) -> list[Place]:
         """Without values that nobody reads."""
         for _ in range(_LINKS):

@@ -27,51 +27,56 @@ _STAGES = ("2", "3", "4", "5", "6", "8")
 
 def memory(found: list[Facts]) -> Iterator[Reading]:
     """What is shaped, staged, staged twice, staged ahead."""
-    shaped = [words for facts in found for words in _shaped(facts)]
-    tiles = [words for facts in found for words in _tiles(facts)]
-    registers = [words for facts in found for words in _registers(facts)]
-    ahead = [words for facts in found for words in _ahead(facts)]
-    yield from (Reading("memory", 1, words) for words in shaped)
-    yield from (Reading("memory", 2, words) for words in (*tiles, *registers))
+    tiles = [tile for facts in found for tile in _tiles(facts)]
+    registers = [tile for facts in found for tile in _registers(facts)]
+    yield from (shaped for facts in found for shaped in _shaped(facts))
+    yield from (*tiles, *registers)
     if tiles and registers:
-        yield Reading("memory", 3, f"two levels: {tiles[0]}, and {registers[0]}")
+        words = f"two levels: {tiles[0].words}, and {registers[0].words}"
+        yield Reading("memory", 3, words, tiles[0].traces + registers[0].traces)
     if tiles or registers:
-        yield from (Reading("memory", 3, f"filled ahead: {words}") for words in ahead)
-    yield from (Reading("memory", 3, words) for facts in found for words in _pipelined(facts))
+        yield from (ahead for facts in found for ahead in _ahead(facts))
+    yield from (Reading("memory", 3, words, ("pipelined",)) for facts in found for words in _pipelined(facts))
 
 
-def _tiles(facts: Facts) -> Iterator[str]:
+def _tiles(facts: Facts) -> Iterator[Reading]:
     """Between main memory and registers: what a group shares, or what a processor's caches hold."""
-    yield from _shared_tiles(facts)
+    yield from (Reading("memory", 2, words, ("shared",)) for words in _shared_tiles(facts))
     if not facts.vocabulary.has_groups:
-        yield from (*_blocked(facts), *_packed(facts))
+        yield from (Reading("memory", 2, words) for words in (*_blocked(facts), *_packed(facts)))
 
 
 # --- shaped access ---------------------------------------------------------------------------------------------------
 
 
-def _shaped(facts: Facts) -> Iterator[str]:
-    yield from (f"wide or hinted access by {call.text}" for _, call in facts.called("shape"))
-    yield from (f"asks for data ahead by {call.text}" for _, call in facts.called("ahead"))
-    yield from (f"{text}" for role in ("shape", "ahead") for _, text in facts.ordered(role))
+def _shaped(facts: Facts) -> Iterator[Reading]:
+    for role, words in (("shape", "wide or hinted access by"), ("ahead", "asks for data ahead by")):
+        yield from (Reading("memory", 1, f"{words} {call.text}", (role,)) for _, call in facts.called(role))
+        yield from (Reading("memory", 1, text, (role,)) for _, text in facts.ordered(role))
+    yield from (Reading("memory", 1, words, facts.traces_of(kind)) for kind, words in _wide(facts))
+    hinted = any(each.kind == "load" and each.text.endswith("hinted") for each in _expressions(facts))
+    yield from [Reading("memory", 1, "an access with a hint for the cache")] * hinted
+
+
+def _wide(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Types by which several neighbours are reached at once."""
     yield from _copied_vectors(facts)
     mentioned = {name for place in facts.places for each in own_expressions(place.statement) for name in names_in(each)}
     for parameter in facts.function.parameters:
         if parameter.name in mentioned and facts.is_wide(parameter.type):
-            yield f"{parameter.name} is read as {parameter.type.strip()}"
+            yield parameter.type, f"{parameter.name} is read as {parameter.type.strip()}"
     for each in _expressions(facts):
         if each.kind == "cast" and facts.is_wide(each.text):
-            yield f"several neighbours at once as {each.text}"
-        elif each.kind == "load" and each.text.endswith("hinted"):
-            yield "an access with a hint for the cache"
+            yield each.text, f"several neighbours at once as {each.text}"
 
 
-def _copied_vectors(facts: Facts) -> Iterator[str]:
+def _copied_vectors(facts: Facts) -> Iterator[tuple[str, str]]:
     """`memcpy(&lanes, from, 32)` is how a vector type is loaded in plain C++."""
     wide = {made.target.text: made.type for made in _declared(facts) if facts.is_wide(made.type + "*")}
     for each in _expressions(facts):
         if each.kind == "call" and each.text.endswith("memcpy"):
-            yield from (f"several neighbours at once as {wide[name]}" for name in names_in(each) if name in wide)
+            kinds = [wide[name] for name in names_in(each) if name in wide]
+            yield from ((kind, f"several neighbours at once as {kind}") for kind in kinds)
 
 
 def _declared(facts: Facts) -> Iterator[Set]:
@@ -244,9 +249,13 @@ def _is_gone_over(facts: Facts, name: str, place: Place, use: Expr) -> bool:
 # --- tiles of registers ----------------------------------------------------------------------------------------------
 
 
-def _registers(facts: Facts) -> Iterator[str]:
-    yield from (f"{call.text} keeps its tile in registers" for _, call in facts.called("engine"))
-    yield from (f"{text} keeps its tile in registers" for _, text in facts.ordered("engine"))
+def _registers(facts: Facts) -> Iterator[Reading]:
+    engines = [*(call.text for _, call in facts.called("engine")), *(text for _, text in facts.ordered("engine"))]
+    yield from (Reading("memory", 2, f"{text} keeps its tile in registers", ("engine tile",)) for text in engines)
+    yield from (Reading("memory", 2, words) for words in _register_tiles(facts))
+
+
+def _register_tiles(facts: Facts) -> Iterator[str]:
     if facts.vocabulary.has_groups:
         yield from _packed(facts)
     for loop, carried in facts.carried.items():
@@ -324,11 +333,15 @@ def _is_outer_product(facts: Facts, made: Set) -> bool:
 # --- tiles filled ahead ----------------------------------------------------------------------------------------------
 
 
-def _ahead(facts: Facts) -> Iterator[str]:
+def _ahead(facts: Facts) -> Iterator[Reading]:
     for role in ("copy", "ahead"):
-        yield from (call.text for place, call in facts.called(role) if place.loops or role == "copy")
-        yield from (text for _, text in facts.ordered(role))
-    yield from (f"{name} is held twice" for name in (*facts.shared, *facts.arrays) if _is_doubled(facts, name))
+        called = (call.text for place, call in facts.called(role) if place.loops or role == "copy")
+        ordered = (text for _, text in facts.ordered(role))
+        yield from (Reading("memory", 3, f"filled ahead: {text}", (role,)) for text in (*called, *ordered))
+    for traces, names in ((("shared",), facts.shared), ((), facts.arrays)):
+        for name in names:
+            if _is_doubled(facts, name):
+                yield Reading("memory", 3, f"filled ahead: {name} is held twice", traces)
 
 
 def _is_doubled(facts: Facts, name: str) -> bool:

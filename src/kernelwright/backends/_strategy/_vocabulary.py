@@ -18,7 +18,8 @@ class Vocabulary:
 
     `types` are those of declared variables. `group`, `groups` and `member` know the number of a group, how many there
     are, and the number of a worker in its group; `everyone` knows all of them together. `predefined` are macros that
-    headers would bring.
+    headers would bring. `seen_type` are those wide types whose access is longer than any plain element's, so that
+    compiled code tells them.
     """
 
     calls: Mapping[str, str]
@@ -26,6 +27,7 @@ class Vocabulary:
     directives: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     wide_type: str = r"(?!)"
+    seen_type: str = r""
     fast_memory_type: str = r"(?!)"
     group: str = r"(?!)"
     groups: str = r"(?!)"

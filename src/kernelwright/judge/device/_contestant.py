@@ -13,6 +13,7 @@ from kernelwright.judge._expected import Form
 from kernelwright.judge._memory import Leaf, count, well_formed
 from kernelwright.judge._process import Answer, Template, Worker
 from kernelwright.judge._status import Rejection, Status
+from kernelwright.judge.device._listing import ENDINGS, Compiled, taken_apart
 from kernelwright.judge.device._prepared import DeviceExpected, DevicePrepared, DeviceTrial, Drawn
 
 _numbers = itertools.count(1)
@@ -213,6 +214,20 @@ class Profiled(DeviceContestant):
     """One whose kernels can be seen. It is never timed."""
 
     profiler = True
+
+    def compiled_files(self, endings: tuple[str, ...] = ENDINGS) -> list[Compiled]:
+        """What Triton compiled, as its process hands it over: files with these endings."""
+        with self.judged():
+            self.worker.say({"op": "compiled", "endings": list(endings)})
+            answer, fds = self.worker.answer_fds(timeout=self.call_limit)
+            try:
+                self.check_answer(answer)
+                if len(fds) != 1:
+                    raise Garbage("no descriptor of what was compiled")
+                return taken_apart(answer["files"], fds[0])
+            finally:
+                for fd in fds:
+                    os.close(fd)
 
 
 def _filters(pid: int) -> int:

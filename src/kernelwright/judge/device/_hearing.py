@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelwright import backends
 from kernelwright.judge._check import Checker, Wrong
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._coverage import Observer
@@ -9,7 +10,7 @@ from kernelwright.judge._hearing import Hearing
 from kernelwright.judge._reference import TooLarge
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._timing import CaseTiming
-from kernelwright.judge.device import _kernels
+from kernelwright.judge.device import _kernels, _listing
 from kernelwright.judge.device._check import DeviceChecker
 from kernelwright.judge.device._contestant import DeviceContestant, Profiled
 from kernelwright.judge.device._prepared import AHEAD, DevicePrepared
@@ -120,6 +121,16 @@ class DeviceHearing(Hearing):
             return seen
         except Wrong as wrong:
             raise self._checker.diagnose(watched, wrong) from wrong
+
+    def _code(self, contestant: Contestant) -> dict[str, dict[str, int]]:
+        """Triton compiles in the candidate's own process, so what it made there is handed over by that.
+
+        Whoever forges it keeps what his text asks for, as if nobody had looked.
+        """
+        found = super()._code(contestant)
+        if isinstance(self._watched, Profiled) and backends.get("triton").recognises(self._source):
+            found |= _listing.triton_counts(self._watched.compiled_files(endings=(".ptx",)))
+        return found
 
     # Time
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright import native
-from kernelwright.backends import KernelCode, read_ptx, read_sass
+from kernelwright.backends import KernelCode, kernel_counts, read_ptx, read_sass
 from kernelwright.judge._builder import Builder
 from kernelwright.judge._channel import Message
 from kernelwright.judge._status import InfraError
@@ -23,6 +23,10 @@ OPTIONS = ("-sass", "-res-usage")
 TO_PTX = ("-x", "cu", "-ptx", "-O3", "-std=c++17")
 # A cage has no /dev/stdout.
 PRINTED = ("sh", "-c", '"$@" -o kernel.ptx && cat kernel.ptx', "nvcc")
+# What is looked at of a compiled Triton kernel, the better first.
+ENDINGS = (".cubin", ".ptx")
+# A worker hands over no more files than this.
+MOST_FILES, LARGEST_PTX = 64, 8 << 20
 NO_KERNELS = "the candidate has compiled no kernel of its own"
 
 
@@ -58,6 +62,23 @@ def _tritons() -> str | None:
     if triton is None or triton.origin is None:
         return None
     return shutil.which(PROGRAM, path=str(Path(triton.origin).parent / "backends" / "nvidia" / "bin"))
+
+
+def counts_of(builder: Builder, library: Path) -> dict[str, int]:
+    """Signs in the kernels of a library. Raises InfraError where there is no disassembler, or no kernel."""
+    program = disassembler()
+    kernels = read_sass(builder.list_code(library, (program, *OPTIONS))) if program else []
+    if not kernels:
+        raise InfraError(NO_KERNELS if program else f"{PROGRAM} is not installed")
+    return kernel_counts(kernels)
+
+
+def triton_counts(kept: list[Compiled]) -> dict[str, dict[str, int]]:
+    """Signs in what Triton compiled, from its PTX, which needs no program; nothing where that may not be all of it."""
+    texts = [piece.content.decode(errors="replace") for piece in kept if piece.ending == ".ptx"]
+    kernels = [code for text in texts for code in read_ptx(text)]
+    whole = kernels and len(texts) < MOST_FILES and sum(map(len, texts)) < LARGEST_PTX
+    return {"triton": kernel_counts(kernels)} if whole else {}
 
 
 class Lister:

@@ -6,7 +6,6 @@ a verdict. A fact that cannot be had here is a sentence saying why.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -145,7 +144,7 @@ class DeviceSession:
     def _listed(self, contestant: Profiled) -> tuple[str, list[KernelCode]] | str:
         """The program that listed the candidate's code, and its kernels; or why there are none."""
         builder = self._judge.builder
-        kept = self._kept(contestant)
+        kept = contestant.compiled_files()
         sources = [request["source"] for request in contestant.compiled if request["source"]["language"] == "cuda"]
         libraries = [builder.served[inode] for inode in sorted(contestant.libraries)]
         if not any(native.Source(said["source"]["language"], "").backend == "cuda" for said in contestant.compiled):
@@ -154,20 +153,6 @@ class DeviceSession:
             return _listing.Lister(builder, libraries, sources, kept).code()
         except (InfraError, native.CompileError) as error:
             return str(error)
-
-    def _kept(self, contestant: Profiled) -> list[_listing.Compiled]:
-        """What Triton compiled, as its process hands it over."""
-        with contestant.judged():
-            contestant.worker.say({"op": "compiled"})
-            answer, fds = contestant.worker.answer_fds(timeout=contestant.call_limit)
-            try:
-                contestant.check_answer(answer)
-                if len(fds) != 1:
-                    raise Garbage("no descriptor of what was compiled")
-                return _listing.taken_apart(answer["files"], fds[0])
-            finally:
-                for fd in fds:
-                    os.close(fd)
 
     def _kernels(
         self, listed: tuple[str, list[KernelCode]] | str, launches: list[Launch]

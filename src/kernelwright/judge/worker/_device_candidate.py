@@ -68,7 +68,7 @@ class DeviceCandidate(OnDevice, _candidate.Candidate):
 
     def do_compiled(self, message: Message) -> Message:
         """What Triton compiled in this process."""
-        files, fd = _launches.compiled(_launches.triton_cache())
+        files, fd = _launches.compiled(_launches.triton_cache(), message["endings"])
         return {"op": "compiled", "files": files, "fds": (fd,)}
 
     def _profile(self, call: Callable[[], Any]) -> tuple[dict[str, float], float]:

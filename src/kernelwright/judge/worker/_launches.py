@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,6 @@ MOST_LAUNCHES, LONGEST_NAME = 4096, 300
 MOST_FILES, LARGEST_FILE = 64, 16 << 20
 # What a trace calls work on a device.
 KINDS = frozenset({"kernel", "gpu_memcpy", "gpu_memset"})
-# What is looked at of a compiled Triton kernel, the better first.
-ENDINGS = (".cubin", ".ptx")
 
 
 def record(call: Callable[[], Any], settle: Callable[[], None], *, on_gpu: bool) -> list[Message]:
@@ -55,11 +53,14 @@ def _launch(event: dict[str, Any]) -> Message:
     }
 
 
-def compiled(folder: Path) -> tuple[list[Message], int]:
-    """The kernels that Triton keeps in its cache: names, endings and lengths, and a file with all of them in a row."""
+def compiled(folder: Path, endings: Sequence[str]) -> tuple[list[Message], int]:
+    """What Triton keeps of its kernels in files with these endings, the first the most wanted.
+
+    Names, endings and lengths, and a file with all of them in a row.
+    """
     found: list[Message] = []
     with tempfile.TemporaryFile() as joined:
-        for path in _kept(folder):
+        for path in _kept(folder, endings):
             content = path.read_bytes()[:LARGEST_FILE]
             joined.write(content)
             found.append({"name": path.stem, "ending": path.suffix, "nbytes": len(content)})
@@ -67,9 +68,9 @@ def compiled(folder: Path) -> tuple[list[Message], int]:
         return found, os.dup(joined.fileno())
 
 
-def _kept(folder: Path) -> Iterable[Path]:
-    paths = [path for path in folder.rglob("*") if path.suffix in ENDINGS and path.is_file()]
-    return sorted(paths, key=lambda path: (ENDINGS.index(path.suffix), path.name))[:MOST_FILES]
+def _kept(folder: Path, endings: Sequence[str]) -> Iterable[Path]:
+    paths = [path for path in folder.rglob("*") if path.suffix in endings and path.is_file()]
+    return sorted(paths, key=lambda path: (endings.index(path.suffix), path.name))[:MOST_FILES]
 
 
 def triton_cache() -> Path:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from kernelwright.propose.builtin._attended import AttentionKernel, attended
+from kernelwright.propose.builtin._attention import Attention
 from kernelwright.propose.builtin._columns import Columns
 from kernelwright.propose.builtin._emit import Emission
 from kernelwright.propose.builtin._frame import Frame
 from kernelwright.propose.builtin._genome import Genome
-from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel
-from kernelwright.propose.builtin._loops import Buffer
+from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel, plan
+from kernelwright.propose.builtin._loops import Buffer, Program
 from kernelwright.propose.builtin._native import Writer
 from kernelwright.propose.builtin._products import Products
 from kernelwright.propose.builtin._rows import Rows
@@ -21,7 +23,16 @@ def _emissions(kernel: Kernel, genome: Genome, written: set[Buffer], name: str) 
     return [_kind(kernel, frame)(frame, genome, Threads(genome), written, name)]
 
 
+def _planned(program: Program, genome: Genome) -> list[Kernel]:
+    kernels = plan(program, genome)
+    if genome.fuse != "all":
+        return kernels
+    return attended(kernels, {*program.outputs, *(buffer for _, buffer in program.changed)})
+
+
 def _kind(kernel: Kernel, frame: Frame) -> type[Emission]:
+    if isinstance(kernel, AttentionKernel):
+        return Attention
     if isinstance(kernel, ProductKernel):
         return Products
     if isinstance(kernel, ScanKernel):
@@ -31,4 +42,4 @@ def _kind(kernel: Kernel, frame: Frame) -> type[Emission]:
     return Rows if frame.rows else Columns
 
 
-candidate = Writer("cpp", '["-Wno-unused-but-set-parameter"]', _emissions).candidate
+candidate = Writer("cpp", '["-Wno-unused-but-set-parameter"]', _emissions, _planned).candidate

@@ -23,14 +23,14 @@ class Columns(Emission):
         last = f"first + {block} < {lanes} ? first + {block} : {lanes}"
         at = [
             *coordinates(f"t / {blocks}", tuple(outer)),
-            f"const int64_t first = t % {blocks} * {block}, last = {last};",
+            *([f"const int64_t first = t % {blocks} * {block}, last = {last};"] if blocks > 1 else []),
         ]
         self._outside: list[str] = []
         inside = [line for level in self.passes() for line in self._pass(level)] + self._results()
         group = [*self._outside, GROUP, *indented(inside), "};"]
-        return self.crew.parallel(
-            self.kernel, prod(outer) * blocks, [*at, *group, *self.crew.lane_loop("first", "last")], []
-        )
+        ends = ("0", str(lanes)) if blocks == 1 else ("first", "last")
+        inside = [*at, *group, *self.crew.lane_loop(*ends)]
+        return self.crew.parallel(self.kernel, prod(outer) * blocks, inside, [])
 
     def scope(self) -> Scope:
         return Scope(self.frame, self.names, {}, hoists=not self.kernel.inner)

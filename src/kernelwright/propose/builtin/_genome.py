@@ -24,6 +24,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "tile_columns": (2, 3, 1, 4),
     "rows_at_once": (64, 32, 128, 256),
     "packing": ("auto", "always", "never"),
+    "skip": (True, False),
 }
 CHANGES = (1, 1, 2, 3)
 
@@ -84,6 +85,7 @@ class Genome(LaneGenes):
         tile_rows, tile_columns: Rows, and vectors in each, of a product that are summed in registers.
         rows_at_once: Rows of a product that a thread takes at least.
         packing: Whether columns of a right matrix are put one behind the other before they are multiplied.
+        skip: Whether attention leaves out the scores that its mask leaves nothing of.
     """
 
     mark: ClassVar[str] = "# kernelwright builtin:"
@@ -95,6 +97,7 @@ class Genome(LaneGenes):
     tile_columns: int = 2
     rows_at_once: int = 64
     packing: str = "auto"
+    skip: bool = True
 
 
 G = TypeVar("G", bound=Genes)

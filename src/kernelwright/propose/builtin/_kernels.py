@@ -27,7 +27,7 @@ from kernelwright.propose.builtin._loops import (
     dense,
     reads,
 )
-from kernelwright.propose.builtin._views import NoViewError, View, drop, permute, reshape, split, viewed
+from kernelwright.propose.builtin._views import NoViewError, View, drop, flip, permute, reshape, split, viewed
 
 # A reduction to fewer numbers than these is cut into parts first, if it reads more than so many elements.
 FEW_ROWS, FEW_COLUMNS, MANY_ELEMENTS = 16, 1 << 10, 1 << 15
@@ -228,7 +228,7 @@ def _squeezed(statement: Reduce | Store) -> _Loose:
 
 def _place(loose: _Loose, kernels: list[Kernel], fuse: str) -> None:
     read = {access.buffer for access in accesses(loose.expression)}
-    needed = [number for number, kernel in enumerate(kernels) if kernel.made() & {*read, loose.into}]
+    needed = [number for number, kernel in enumerate(kernels) if kernel.made() & read or _overwrites(loose, kernel)]
     joinable = kernels[max(needed, default=0) :] if _may_join(loose, fuse) else []
     for kernel in joinable:
         part = _fitted(loose, kernel, read)
@@ -238,6 +238,30 @@ def _place(loose: _Loose, kernels: list[Kernel], fuse: str) -> None:
     kernel = Kernel(loose.outer, loose.inner)
     kernel.parts.append(Part(loose.into, loose.layout, loose.expression, loose.how))
     kernels.append(kernel)
+
+
+def _overwrites(loose: _Loose, kernel: Kernel) -> bool:
+    """Whether both write to the same elements, as far as can be told."""
+    return any(part.into == loose.into and not _apart(loose.into, part.layout, loose.layout) for part in kernel.parts)
+
+
+def _apart(buffer: Buffer, one: Layout, other: Layout) -> bool:
+    """Whether two parts of a buffer are surely different ones: along some axis the one ends before the other begins."""
+    both = zip(_ranges(buffer, one), _ranges(buffer, other), strict=True)
+    return any(mine.stop <= others.start or others.stop <= mine.start for mine, others in both)
+
+
+def _ranges(buffer: Buffer, layout: Layout) -> list[range]:
+    """Along each axis of a buffer, from where to where a layout goes; all the way, if it does not follow the axes."""
+    axes = [(size, stride) for size, stride in zip(buffer.shape, buffer.strides, strict=True) if size > 1]
+    sizes = {stride: size for size, stride in zip(layout.shape, layout.strides, strict=True) if size > 1}
+    if not set(sizes) <= {stride for _, stride in axes}:
+        return [range(size) for size, _ in axes]
+    found, left = [], layout.offset
+    for _, stride in axes:
+        start, left = divmod(left, stride)
+        found.append(range(start, start + sizes.get(stride, 1)))
+    return found
 
 
 def _may_join(loose: _Loose, fuse: str) -> bool:
@@ -253,7 +277,7 @@ def _fitted(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | None:
     if isinstance(kernel, ScatterKernel):
         return None
     if isinstance(kernel, ProductKernel | ScanKernel):
-        part = _finishing(loose, kernel) if not loose.how and read & kernel.own else None
+        part = _finishing(_forward(loose, kernel), kernel) if not loose.how and read & kernel.own else None
     elif loose.how is not None:
         fits = (loose.outer, loose.inner) == (kernel.outer, kernel.inner)
         part = Part(loose.into, loose.layout, loose.expression, loose.how) if fits else None
@@ -269,11 +293,16 @@ def _is_free(into: Buffer, kernel: Kernel) -> bool:
 
 
 def _fitted_store(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | None:
-    """A store whose loops, in some order, are the kernel's, or those over its rows alone."""
+    """A store whose loops, in some order or cut anew, are the kernel's, or those over its rows alone."""
     order = _order(loose.expression, kernel)
     shape = tuple(loose.outer[axis] for axis in order)
     turn = permute(order)
-    expression, layout = viewed(loose.expression, turn), turn(loose.layout)
+    if shape not in (kernel.shape, kernel.outer) and prod(shape) == prod(kernel.shape):
+        shape, turn = kernel.shape, reshape(kernel.shape)
+    try:
+        expression, layout = viewed(loose.expression, turn), turn(loose.layout)
+    except NoViewError:
+        return None
     if shape == kernel.shape:
         shared = read & {access.buffer for part in kernel.parts for access in accesses(part.expression)}
         return Part(loose.into, layout, expression) if shared or read & kernel.own or not kernel.inner else None
@@ -281,6 +310,16 @@ def _fitted_store(loose: _Loose, kernel: Kernel, read: set[Buffer]) -> Part | No
         stretch = _stretched(kernel)
         return Part(loose.into, stretch(layout), viewed(expression, stretch))
     return None
+
+
+def _forward(loose: _Loose, kernel: Kernel) -> _Loose:
+    """The same store, turned round along axes on which it reads from behind what the kernel found."""
+    known = next(access for access in accesses(loose.expression) if access.buffer in kernel.own)
+    for axis, stride in enumerate(known.layout.strides):
+        if stride < 0:
+            turn = flip(axis)
+            loose = replace(loose, layout=turn(loose.layout), expression=viewed(loose.expression, turn))
+    return loose
 
 
 def _finishing(loose: _Loose, kernel: ProductKernel | ScanKernel) -> Part | None:

@@ -38,6 +38,8 @@ from kernelwright.propose.builtin._views import (
     narrow,
     permute,
     rebuffered,
+    replaced,
+    reshape,
     unsqueeze,
     viewed,
 )
@@ -86,7 +88,7 @@ class Lowering:
         new = enumerate(self._graph.changed)
         changed = tuple((target, self._output(name, f"z{place}")) for place, (target, name) in new)
         wanted = (*outputs, *(buffer for _, buffer in changed))
-        needed = _in_place(_needed(self._statements, wanted))
+        needed = _in_place(_made_where_read(_needed(self._statements, wanted)))
         steps = sum(_steps(statement) for statement in needed)
         if steps > MOST_STEPS:
             what = f"the reference comes apart into {steps} operations, as a loop over many steps does;"
@@ -200,9 +202,12 @@ class Lowering:
         shape = (*value.shape[:rank], *(size + low + high for size, low, high in sizes))
         buffer = Buffer(f"t{len(self._statements)}", shape, DTYPES[value.kind], "inner")
         inside = whole = Layout(shape, 0, dense(shape))
-        for place, start in enumerate(before):
-            inside = narrow(rank + place, start, value.shape[rank + place])(inside)
-        self._statements.append(Store(buffer, self.cast(Number(fill, "float", shape), value.kind)))
+        for axis, (low, high) in enumerate(zip(before, after, strict=True), rank):
+            inside = narrow(axis, low, value.shape[axis])(inside)
+            edges = [(0, low), (shape[axis] - high, high)]
+            for edge in (narrow(axis, start, size)(whole) for start, size in edges if size):
+                filled = self.cast(Number(fill, "float", edge.shape), value.kind)
+                self._statements.append(Store(buffer, filled, edge))
         self._statements.append(Store(buffer, value, inside))
         return Access(buffer, whole)
 
@@ -273,6 +278,40 @@ class Lowering:
         buffer = Buffer(f"r{len(self._statements)}", shape, "float32", "inner")
         self._statements.append(Reduce(buffer, how, turned))
         return Access(buffer, Layout(shape, 0, dense(shape)))
+
+
+def _made_where_read(statements: Sequence[Statement]) -> Sequence[Statement]:
+    """What was written down to be read once, element by element in another shape, is made where it is read."""
+    for one in statements:
+        reader = _only_reader(one, statements) if isinstance(one, Store) and one.into.role == "inner" else None
+        merged = _merged(one, reader) if isinstance(one, Store) and reader else None
+        if merged is not None:
+            statements = [merged if other is reader else other for other in statements if other is not one]
+    return statements
+
+
+def _only_reader(store: Store, statements: Sequence[Statement]) -> Store | None:
+    """The store that alone reads what this one alone writes."""
+    makers = [one for one in statements if one.into == store.into]
+    readers = [one for one in statements if store.into in reads(one)]
+    alone = len(makers) == len(readers) == 1 and not store.layout
+    return next((one for one in readers if alone and isinstance(one, Store) and not one.layout), None)
+
+
+def _merged(store: Store, reader: Store) -> Store | None:
+    """Both as one that goes over the shape of the first."""
+    shape = store.into.shape
+    layout = Layout(shape, 0, dense(shape))
+    if prod(shape) != prod(reader.into.shape):
+        return None
+    alike = reshape(shape)
+    try:
+        expression = viewed(reader.expression, alike)
+    except NoViewError:
+        return None
+    made = replaced(expression, {Access(store.into, alike(layout)): store.expression})
+    merged = Store(reader.into, made, layout)
+    return merged if store.into not in reads(merged) else None
 
 
 def _in_place(statements: Sequence[Statement]) -> tuple[Statement, ...]:

@@ -41,11 +41,13 @@ class Writer(Generic[G]):
         language: The verb of `kernelwright.native`.
         flags: Which the compiler is given, as text.
         emissions: What is written for a kernel: with the genome, the buffers that must be written, and its name.
+        planned: The kernels of a program.
     """
 
     language: str
     flags: str
     emissions: Callable[[Kernel, G, set[Buffer], str], list[Emission]]
+    planned: Callable[[Program, G], list[Kernel]] = plan
 
     def candidate(self, title: str, cases: Sequence[Written], genome: G) -> str:
         """The Python file of a candidate for all cases; which it is, its shapes tell."""
@@ -62,7 +64,7 @@ class Writer(Generic[G]):
         )
 
     def _emitted(self, program: Program, genome: G, prefix: str) -> list[Emission]:
-        kernels = plan(program, genome)
+        kernels = self.planned(program, genome)
         written = in_memory(program, kernels)
         return [
             emission

@@ -192,11 +192,11 @@ def _elu(lowering: Lowering, node: Node) -> Value:
 @operator("softplus.default")
 def _softplus(lowering: Lowering, node: Node) -> Value:
     (value,) = lowering.operands(node, node.args[0], kind="float")
-    beta = constant(plain(argument(node, 1, "beta", 1)), value)
-    limit = constant(plain(argument(node, 2, "threshold", 20)), value)
-    scaled = of("mul", value, beta)
-    soft = of("div", of("log1p", of("exp", scaled)), beta)
-    return choose(compare("gt", scaled, limit), value, soft)
+    steep, limit = plain(argument(node, 1, "beta", 1)), plain(argument(node, 2, "threshold", 20))
+    beta = constant(steep, value)
+    scaled = value if steep == 1 else of("mul", value, beta)
+    soft = of("log1p", of("exp", scaled))
+    return choose(compare("gt", scaled, constant(limit, value)), value, soft if steep == 1 else of("div", soft, beta))
 
 
 # *** reductions ***
@@ -278,20 +278,17 @@ def _norm(lowering: Lowering, node: Node) -> Value:
 @operator("native_group_norm.default")
 def _group_norm(lowering: Lowering, node: Node) -> Value:
     value, (batch, channels, size, groups, eps) = lowering.operand(node.args[0]), node.args[3:8]
-    grouped = lowering.view(value, reshape((batch, groups, channels // groups * size)))
-    centre = mean(lowering, grouped, [2], keep=True)
+    grouped = lowering.view(value, reshape((batch, groups, channels // groups, size)))
+    centre = mean(lowering, grouped, [2, 3], keep=True)
     away = of("sub", grouped, lowering.operand_over(centre, grouped.shape))
-    spread = mean(lowering, of("mul", away, away), [2], keep=True)
+    spread = mean(lowering, of("mul", away, away), [2, 3], keep=True)
     scale = of("rsqrt", of("add", spread, constant(eps, spread)))
-    found = lowering.view(of("mul", away, lowering.operand_over(scale, away.shape)), reshape(value.shape))
+    found = of("mul", away, lowering.operand_over(scale, away.shape))
     for function, given in (("mul", node.args[1]), ("add", node.args[2])):
         if given is not None:
-            shape = (1, channels, *(1 for _ in value.shape[2:]))
-            found = of(
-                function,
-                found,
-                lowering.operand_over(lowering.view(lowering.operand(given), reshape(shape)), value.shape),
-            )
+            channel = lowering.view(lowering.operand(given), reshape((1, groups, channels // groups, 1)))
+            found = of(function, found, lowering.operand_over(channel, found.shape))
+    found = lowering.view(found, reshape(value.shape))
     return (found,)
 
 

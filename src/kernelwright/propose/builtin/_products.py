@@ -146,10 +146,17 @@ class Products(Matrices):
             "    group(no(), number<1>(), from + c * W, left < W ? left : W, sums + c);",
             "}",
         ]
-        even = self.kernel.outer[-1] % self.genome.width == 0
-        stored = [whole] if even else [f"if (from + C * W <= columns) {whole}", f"else {single[0]}", *single[1:]]
+        stored = (
+            [whole]
+            if self._ends_evenly()
+            else [f"if (from + C * W <= columns) {whole}", f"else {single[0]}", *single[1:]]
+        )
         body = [*self.of_a_row(), "const int64_t from = p * wide;", *stored]
         return ["auto finish = [&](int64_t m, const V* sums) STEP {", *indented(body), "};"]
+
+    def _ends_evenly(self) -> bool:
+        """Whether no tile goes beyond the last column: the last one has fewer vectors where columns leave it fewer."""
+        return self.kernel.outer[-1] % self.genome.width == 0
 
     # Few rows, and both matrices dense along what is summed
 

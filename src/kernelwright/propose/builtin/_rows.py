@@ -11,7 +11,7 @@ from kernelwright.propose.builtin._functions import is_costly
 from kernelwright.propose.builtin._genome import LaneGenes
 from kernelwright.propose.builtin._kernels import Part, levels, online_pairs
 from kernelwright.propose.builtin._loops import Apply, Buffer, Expression, walk
-from kernelwright.propose.builtin._scope import Scope, each, indented
+from kernelwright.propose.builtin._scope import Scope, as_rounded, each, indented
 
 # Elements of a row that are summed in float before they go to a sum in double.
 LONG = 1 << 14
@@ -30,13 +30,24 @@ class Rows(Emission):
         self._saved: set[Expression] = set()
 
     def body(self) -> list[str]:
-        inside = coordinates("t", self.kernel.outer)
+        return self.crew.parallel(self.kernel, prod(self.kernel.outer), self.row("t"), self.kept)
+
+    def row(self, index: str) -> list[str]:
+        """All that is done to the row of this number."""
+        lines = coordinates(index, self.kernel.outer)
         for level in self.passes():
-            inside += self._pass(level)
-        inside += self._results()
-        return self.crew.parallel(
-            self.kernel, prod(self.kernel.outer), inside, [f"keep{place}" for place in range(len(self._keep))]
-        )
+            lines += self._pass(level)
+        return lines + self._results()
+
+    @property
+    def kept(self) -> list[str]:
+        """Rooms for a row that each thread needs."""
+        return [f"keep{place}" for place in range(len(self._keep))]
+
+    @property
+    def end(self) -> str:
+        """How far a row goes."""
+        return str(self.kernel.inner[-1])
 
     def scope(self) -> Scope:
         return Scope(self.frame, self.names, self._keep, frozenset(self._saved))
@@ -63,7 +74,8 @@ class Rows(Emission):
     def _at_point(self, part: Part, scope: Scope) -> str:
         name = identifier(part.into)
         if part.into in self.online:
-            return f"{name}_in[u] = only(whole, {scope.value(_shifted(part.expression))}, n, -INFINITY);"
+            shifted = _shifted(part.expression)
+            return f"{name}_in[u] = only(whole, {as_rounded(shifted, scope.value(shifted))}, n, -INFINITY);"
         value = scope.value(part.expression)
         if not part.how:
             return self.saving(part, value)
@@ -90,7 +102,7 @@ class Rows(Emission):
         empty = [line for part in parts for line in self._emptied(part)] if prod(inner) > LONG else []
         if len(inner) == 1 and empty:
             return self._stretches(inner[0], empty)
-        inside = self.crew.lane_loop("0", str(inner[-1]))
+        inside = self.crew.lane_loop("0", self.end)
         for place in reversed(range(len(inner) - 1)):
             inside = loop(f"j{place}", inner[place], [*inside, *(empty if place == 0 else [])])
         return inside

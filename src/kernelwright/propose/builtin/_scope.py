@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kernelwright.propose.builtin._frame import Frame, Names, identifier, pointer
 from kernelwright.propose.builtin._functions import SPELLED
 from kernelwright.propose.builtin._lanes import literal
-from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, dense, in_order
+from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, dense, in_order, walk
 
 
 class Scope:
@@ -35,9 +35,11 @@ class Scope:
         self.outside: list[str] = []
         self.kept: set[Expression] = set()
         self._names: dict[Expression, str] = {}
+        self._delicate: set[Expression] = set()
 
     def value(self, expression: Expression) -> str:
         """The text that stands for a value, after the lines that work it out."""
+        self._delicate |= _delicate(expression)
         for part in in_order(expression, lambda one: one in self._names or one in self._saved):
             if part not in self._names:
                 self._names[part] = self._named(part)
@@ -87,7 +89,10 @@ class Scope:
             case Place(layout=layout):
                 return self._place(layout)
             case Apply(function=function, parts=parts):
-                return SPELLED[function].format(*(self._names[one] for one in parts))
+                names = [self._names[one] for one in parts]
+                if part in self._delicate:
+                    names = [as_rounded(one, name) for one, name in zip(parts, names, strict=True)]
+                return SPELLED[function].format(*names)
         raise AssertionError(part)
 
     def _place(self, layout: Layout) -> str:
@@ -113,6 +118,25 @@ class Scope:
             return f"picked(whole, {at}, {self._names[pick]}, {stride}, {step}, n)"
         together = " + ".join(f"{self._names[pick]} * {stride}" for pick, stride in access.picks)
         return f"picked(whole, {at}, {together}, 1, {step}, n)"
+
+
+def as_rounded(part: Expression, name: str) -> str:
+    """A product as it is rounded, not joined with what is added to it; anything else as it is."""
+    return f"rounded({name})" if isinstance(part, Apply) and part.function == "mul" and part.kind == "float" else name
+
+
+def _delicate(expression: Expression) -> set[Expression]:
+    """Sums and differences of which an exponential is taken. The terms of a softmax and their sum are worked out in
+    different places, and agree only if they are rounded alike in all of them."""
+    taken = [part for part in walk(expression) if isinstance(part, Apply) and part.function == "exp"]
+    found: set[Expression] = set()
+    waiting = [inner for part in taken for inner in part.parts]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Apply) and part.function in ("add", "sub") and part not in found:
+            found.add(part)
+            waiting.extend(part.parts)
+    return found
 
 
 def each(lines: list[str]) -> list[str]:

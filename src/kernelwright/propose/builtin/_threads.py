@@ -43,6 +43,8 @@ class Threads:
         return [f"#pragma omp parallel{threads}", "{", *indented(body), "}"] if worth else body
 
     def lane_loop(self, start: str, end: str) -> list[str]:
+        if start == "0" and end.isdigit():
+            return self._known_loop(int(end))
         step = f"{self._genome.unroll} * W"
         return [
             f"int64_t l = {start};",
@@ -50,6 +52,18 @@ class Threads:
             f"for (; l + W <= {end}; l += W) group(yes(), number<1>(), l, W);",
             f"if (l < {end}) group(no(), number<1>(), l, {end} - l);",
         ]
+
+    def _known_loop(self, size: int) -> list[str]:
+        """The same where it is known how many: what is left after the last group is one group more."""
+        unroll, width = self._genome.unroll, self._genome.width
+        vectors, rest = divmod(size % self.stride, width)
+        lines = ["int64_t l = 0;"]
+        if size >= self.stride:
+            step = f"for (; l + {self.stride} <= {size}; l += {self.stride})"
+            lines += [f"{step} group(yes(), number<{unroll}>(), l, W);"]
+        if vectors:
+            lines += [f"group(yes(), number<{vectors}>(), l, W);", f"l += {vectors} * W;"]
+        return [*lines, *([f"group(no(), number<1>(), l, {rest});"] if rest else [])]
 
     def in_order(self, size: int) -> list[str]:
         return [

@@ -43,6 +43,8 @@ def main() -> None:
     said: dict[str, Any]
     try:
         said = {"graphs": [_graph(task, case) for case in task.cases]}
+    except _DynamicShapeError:
+        said = {"dynamic": True}
     except Exception as error:
         said = {"problem": f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"}
     answers.write(json.dumps(said) + "\n")
@@ -103,7 +105,13 @@ def _state(model: torch.nn.Module) -> list[dict[str, Any]]:
     return [{"name": name, "trained": name in trained, **_meta(value)} for name, value in model.state_dict().items()]
 
 
+class _DynamicShapeError(Exception):
+    """How large a tensor is depends on values."""
+
+
 def _meta(value: Any) -> dict[str, Any]:
+    if any(isinstance(size, torch.SymInt) for size in value.shape):
+        raise _DynamicShapeError
     return {"shape": [int(size) for size in value.shape], "dtype": str(value.dtype).removeprefix("torch.")}
 
 

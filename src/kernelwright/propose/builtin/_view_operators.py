@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 from kernelwright.propose.builtin._capture import Node
@@ -157,11 +160,49 @@ def _arange(lowering: Lowering, node: Node) -> Value:
 
 @operator("gather.default")
 def _gather(lowering: Lowering, node: Node) -> Value:
-    table = lowering.written(lowering.operand(node.args[0]))
-    index = lowering.operand(node.args[2])
-    axis = int(node.args[1]) % len(table.shape)
-    strides = tuple(0 if place == axis else stride for place, stride in enumerate(table.layout.strides))
-    return _picked(table, Layout(index.shape, 0, strides), index, table.layout.strides[axis])
+    value, index = lowering.operand(node.args[0]), lowering.operand(node.args[2])
+    axis = int(node.args[1]) % len(value.shape)
+    if isinstance(value, Access):
+        return _gathered(value, axis, index)
+    # What is computed is computed for what is picked alone, if that is not more.
+    few = prod(index.shape) <= prod(value.shape)
+    return lowering.written(_gathered(value, axis, index)) if few else _gathered(lowering.written(value), axis, index)
+
+
+def _gathered(value: Expression, axis: int, index: Expression) -> Expression:
+    """A value at places along an axis that an index says."""
+    made: dict[Expression, Expression] = {}
+
+    def turn(part: Expression) -> Expression:
+        if part not in made:
+            made[part] = _part_gathered(part, axis, index, turn)
+        return made[part]
+
+    return turn(value)
+
+
+def _part_gathered(
+    part: Expression, axis: int, index: Expression, turn: Callable[[Expression], Expression]
+) -> Expression:
+    match part:
+        case Access(layout=layout, picks=picks):
+            inside = tuple((turn(pick), stride) for pick, stride in picks)
+            moved = ((index, layout.strides[axis]),) if layout.strides[axis] else ()
+            return replace(part, layout=_without(layout, axis, index.shape), picks=inside + moved)
+        case Place(layout=layout):
+            steps = Number(layout.strides[axis], "int", index.shape)
+            moved_by = Apply("mul", (index, steps), "int")
+            return Apply("add", (Place(_without(layout, axis, index.shape)), moved_by), "int")
+        case Number():
+            return replace(part, shape=index.shape)
+        case Apply(function=function, parts=parts, kind=kind):
+            return Apply(function, tuple(map(turn, parts)), kind)
+
+
+def _without(layout: Layout, axis: int, shape: Shape) -> Layout:
+    """The address of the first elements along the other axes."""
+    strides = tuple(0 if place == axis else stride for place, stride in enumerate(layout.strides))
+    return Layout(shape, layout.offset, strides)
 
 
 @operator("embedding.default")

@@ -38,16 +38,42 @@ def _turned(part: Expression, view: View, turn: Callable[[Expression], Expressio
             return Apply(function, tuple(map(turn, parts)), kind)
 
 
-def rebuffered(expression: Expression, moved: Mapping[Buffer, Buffer]) -> Expression:
+def rebuffered(expression: Expression, renamed: Mapping[Buffer, Buffer]) -> Expression:
     """The expression read from other buffers."""
+    return _reread(expression, lambda access: replace(access, buffer=renamed.get(access.buffer, access.buffer)))
+
+
+def moved(expression: Expression, buffer: Buffer, there: Access) -> Expression:
+    """The expression with one buffer read elsewhere, and at another address."""
+    return _reread(expression, lambda access: there if access.buffer == buffer else access)
+
+
+def _reread(expression: Expression, instead: Callable[[Access], Access]) -> Expression:
     made: dict[Expression, Expression] = {}
 
     def turn(part: Expression) -> Expression:
         if part not in made:
             match part:
-                case Access(buffer=buffer, picks=picks):
-                    turned = tuple((turn(pick), stride) for pick, stride in picks)
-                    made[part] = replace(part, buffer=moved.get(buffer, buffer), picks=turned)
+                case Access(picks=picks):
+                    made[part] = instead(replace(part, picks=tuple((turn(pick), stride) for pick, stride in picks)))
+                case Apply(function=function, parts=parts, kind=kind):
+                    made[part] = Apply(function, tuple(map(turn, parts)), kind)
+                case _:
+                    made[part] = part
+        return made[part]
+
+    return turn(expression)
+
+
+def replaced(expression: Expression, swaps: Mapping[Expression, Expression]) -> Expression:
+    """The expression with others, over the same space, in the place of these parts."""
+    made = dict(swaps)
+
+    def turn(part: Expression) -> Expression:
+        if part not in made:
+            match part:
+                case Access(picks=picks):
+                    made[part] = replace(part, picks=tuple((turn(pick), stride) for pick, stride in picks))
                 case Apply(function=function, parts=parts, kind=kind):
                     made[part] = Apply(function, tuple(map(turn, parts)), kind)
                 case _:

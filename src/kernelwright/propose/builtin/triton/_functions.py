@@ -81,10 +81,9 @@ def expm1(x):
 ''',
     "log1p": '''
 def log1p(x):
-    """What rounding 1 + x loses is put back."""
+    """What rounding 1 + x loses is put back; beyond 4 it is less than half of the last place."""
     u = 1.0 + x
-    found = tl.log(u) + (x - (u - 1.0)) / u
-    return tl.where((tl.abs(u) == float("inf")) | (u <= 0.0), tl.log(u), found)
+    return tl.log(u) + tl.where(u < 4.0, x - (u - 1.0), 0.0)
 ''',
     "tanh": '''
 def tanh(x):

@@ -24,6 +24,8 @@ EMPTY = 10
 # Elements of a tile that a thread holds at most, and should hold at least.
 MOST, LEAST = 64, 4
 FEWEST_COLUMNS = 16
+# Elements that caches do not keep while others stream by.
+LARGE = 1 << 20
 # Places of a row that each lane goes over by itself, as those of a window are.
 WINDOW = 32
 LANES = 32
@@ -172,11 +174,22 @@ class Tile:
         last = f"i{len(outer) - 1}"
         if len(outer) == 1:
             return [(last, f"{program} * {self.rows} + {self._lane_numbers()}")]
+        rest, block = f"task // {self._blocks}", f"task % {self._blocks}"
+        if self._shares_much:
+            rest, block = f"task % {prod(outer[:-1])}", f"task // {prod(outer[:-1])}"
         return [
             ("task", program),
-            *_counted("i", f"task // {self._blocks}", outer[:-1]),
-            (last, f"task % {self._blocks} * {self.rows} + {self._lane_numbers()}"),
+            *_counted("i", rest, outer[:-1]),
+            (last, f"{block} * {self.rows} + {self._lane_numbers()}"),
         ]
+
+    @property
+    def _shares_much(self) -> bool:
+        """Whether something large is the same along all axes but the last: programs that read the same of it follow."""
+        last = len(self.kernel.outer) - 1
+        reads = [access.layout.strides for part in self.kernel.parts for access in self.frame.reads(part)]
+        shared = any(one[last] and not any(one[:last]) for one in reads)
+        return not self.has_rows and shared and self.kernel.outer[last] >= LARGE
 
     def _lane_numbers(self) -> str:
         return f"tl.arange(0, {self.rows}){'[:, None]' if self.spread else ''}"
