@@ -115,7 +115,7 @@ def test_a_reference_that_torch_cannot_see_through_is_said(tmp_path: Path) -> No
 
 def test_a_tensor_too_large_to_be_counted_in_32_bits_is_refused():
     assert _countable((2**16, 2**15 - 1)) == (2**16, 2**15 - 1)
-    with pytest.raises(CannotWriteError, match=r"a tensor of 2,147,483,648 elements; .* --set or --fit"):
+    with pytest.raises(CannotWriteError, match=r"(?s)a tensor of 2,147,483,648 elements; .* --set or --fit"):
         _countable((2**16, 2**15))
 
 
