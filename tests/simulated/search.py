@@ -25,6 +25,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "refine": {"method": "refine"},
     "beam": {"method": "beam"},
     "no-gradients": {"method": "map-elites", "without": ("gradients",)},
+    "no-inspirations": {"method": "map-elites", "without": ("inspirations",)},
     "no-prompt-evolution": {"method": "map-elites", "without": ("prompt-evolution",)},
 }
 

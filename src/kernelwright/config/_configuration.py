@@ -5,13 +5,14 @@ A section that stands for a value makes it when it is checked: what a budget may
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from kernelwright.config._error import ConfigError
 from kernelwright.engine import SEEDING, SEEDS, Budget, Plan, StopRules, TuningBudget, check_name
+from kernelwright.fleet import is_here
 from kernelwright.judge import BASELINES, limit_names
 from kernelwright.propose import Limits, Settings, asks_a_model, builtin, model_at_hand
 from kernelwright.tasks import Task
@@ -20,8 +21,10 @@ from kernelwright.tasks import Task
 NONE = "none"
 SECONDS_A_MINUTE = 60
 BASELINE = "eager"
-# Where a model is asked, the built-in synthesiser writes the first kernels; else nobody does.
+# Where a model is asked, the built-in synthesiser writes the first kernels and several requests are under way; where it
+# is all there is, and judged here, nobody is worth asking before the last kernel has taught something.
 AUTO = "auto"
+IN_FLIGHT, AT_ONCE_ANSWERED = 4, 1
 _ASKED, _PRESSED, _TUNED = Settings(), Limits(), TuningBudget()
 
 _or_none = BeforeValidator(lambda value: None if value == NONE else value)
@@ -81,7 +84,7 @@ class SearchSection(Section):
     backend: str = "cpp"
     method: str = "map-elites"
     without: list[str] = []
-    in_flight: int = 4
+    in_flight: int | Literal["auto"] = "auto"
     seed: int = 0
     seed_with: Text = AUTO
     seeds: int = SEEDS
@@ -93,11 +96,16 @@ class SearchSection(Section):
             "backend": self.backend,
             "search": self.method,
             "without": tuple(self.without),
-            "lanes": self.in_flight,
             "seed": self.seed,
             "seeds": self.seeds,
             "strategy": self.strategy,
         }
+
+    def lanes(self, model: str | None, fleet: str) -> int:
+        """How many requests may be under way at once to this model, where candidates are judged there."""
+        if isinstance(self.in_flight, int):
+            return self.in_flight
+        return AT_ONCE_ANSWERED if model == builtin.NAME and is_here(fleet) else IN_FLIGHT
 
     def seeder(self, model: str | None) -> str | None:
         """Who writes the first kernels of a run, before this model is asked for any; None for nobody."""
@@ -110,7 +118,8 @@ class SearchSection(Section):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         said = None if self.seed_with == AUTO else self.seed_with
-        Plan(budget=Budget(evaluations=1), seed_with=said, **self.parts())
+        lanes = self.in_flight if isinstance(self.in_flight, int) else IN_FLIGHT
+        Plan(budget=Budget(evaluations=1), seed_with=said, lanes=lanes, **self.parts())
         return self
 
 
@@ -237,6 +246,7 @@ class Configuration(Section):
         """What the engine needs of it; the whole goes along, for who shows or resumes the run."""
         return Plan(
             seed_with=self.search.seeder(self.model.name),
+            lanes=self.search.lanes(self.model.name, self.fleet.address),
             budget=self.budget.budget(),
             rules=self.stop.rules(),
             tuning=self.tuning.budget(),

@@ -72,6 +72,7 @@ class Author:
 
     Args:
         steer: Whether requests say where to take a kernel; else its writer decides.
+        inspire: Whether kernels of other cells are shown beside the one to improve.
         recall: A candidate's text, verdict and origin, by its hash.
         machine: What a verdict says of it, for the time when a profile has measured more.
         tokens: How long a prompt may be, as estimated from its characters.
@@ -88,6 +89,7 @@ class Author:
     machine: Mapping[str, Any] = field(default_factory=dict)
     _seen: bool = False
     steer: bool = True
+    inspire: bool = True
     templates: bool = False
     _written: dict[str, list[str]] = field(default_factory=dict)
 
@@ -115,7 +117,8 @@ class Author:
         archive: Archive,
         rng: random.Random,
     ) -> Parts:
-        others = archive.inspirations(came_of.cell, INSPIRATIONS, rng) if isinstance(came_of, Choice) else []
+        shown = INSPIRATIONS if self.inspire else 0
+        others = archive.inspirations(came_of.cell, shown, rng) if isinstance(came_of, Choice) else []
         return Parts(
             kind=_kind(came_of),
             backend=self.backend,

@@ -23,8 +23,9 @@ EARLIER_STRATEGY = "bandit"
 # What takes a strategy's place without gradients: it builds on the same elites, in any direction.
 UNGUIDED = {"foremost": "aimless"}
 WIDTH = 4
-# Who says where to take a kernel. To the others "stay with its strategy" would be a restraint that nobody asked for.
-STEERING = ("map-elites",)
+# Who takes the archive for a map: says where to take a kernel, and shows what other cells hold. The others are as
+# they were published: a kernel, and what the judge said of it. "Stay with its strategy" would be a restraint there.
+BY_CELLS = ("map-elites",)
 
 
 class Method(Protocol):
