@@ -22,9 +22,9 @@ NONE = "none"
 SECONDS_A_MINUTE = 60
 BASELINE = "eager"
 # Where a model is asked, the built-in synthesiser writes the first kernels and several requests are under way; where it
-# is all there is, and judged here, nobody is worth asking before the last kernel has taught something.
+# is all there is, and judged here, one kernel is built while another is timed, and more would wait for nothing.
 AUTO = "auto"
-IN_FLIGHT, AT_ONCE_ANSWERED = 4, 1
+IN_FLIGHT, ANSWERED_AT_ONCE = 4, 2
 _ASKED, _PRESSED, _TUNED = Settings(), Limits(), TuningBudget()
 
 _or_none = BeforeValidator(lambda value: None if value == NONE else value)
@@ -105,7 +105,7 @@ class SearchSection(Section):
         """How many requests may be under way at once to this model, where candidates are judged there."""
         if isinstance(self.in_flight, int):
             return self.in_flight
-        return AT_ONCE_ANSWERED if model == builtin.NAME and is_here(fleet) else IN_FLIGHT
+        return ANSWERED_AT_ONCE if model == builtin.NAME and is_here(fleet) else IN_FLIGHT
 
     def seeder(self, model: str | None) -> str | None:
         """Who writes the first kernels of a run, before this model is asked for any; None for nobody."""
