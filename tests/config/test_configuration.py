@@ -204,3 +204,25 @@ def test_seeds_are_the_synthesisers_where_a_model_is_asked(said: dict, seeder: s
     plan = configured(**said).plan()
     assert plan.seed_with == seeder
     assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
+# *** how many at once ***
+
+
+@pytest.mark.parametrize(
+    ("said", "lanes"),
+    [
+        ({"model": "builtin"}, 2),
+        ({"model": "builtin", "fleet": "local-ray"}, 4),
+        ({"model": "openai/a"}, 4),
+        ({"model": "builtin", "in_flight": 7}, 7),
+        ({"model": "openai/a", "in_flight": 1}, 1),
+    ],
+)
+def test_whoever_answers_at_once_is_asked_no_more_than_the_judge_needs(said: dict, lanes: int) -> None:
+    assert configured(**said).plan().lanes == lanes
+
+
+def test_a_word_for_how_many_at_once_is_refused() -> None:
+    with pytest.raises(ConfigError, match="in_flight"):
+        configured(settings={"search.in_flight": "many"})

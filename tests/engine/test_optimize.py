@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from pathlib import Path
 
@@ -17,10 +18,10 @@ from kernelwright.fleet import Here, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import PromptError, seed
 from kernelwright.prompts._fit import estimate
-from kernelwright.propose import proposer
+from kernelwright.propose import Request, proposer
 from kernelwright.store import State, Store
 from kernelwright.tasks import Task, load_task
-from tests.engine.world import Courts, Frail, Left, Writer, climbing
+from tests.engine.world import Courts, Frail, Left, Writer, climbing, kernel
 from tests.judge.texts import RELU, TASKS, relu
 
 SEVERAL = """
@@ -92,6 +93,31 @@ def test_a_judge_that_takes_everything_for_right_stops_the_run_before_it_is_paid
             optimize(task, plan(), Means(store=store, proposer=writer, fleet=Courts()))
         assert writer.asked == []
         assert list(store.runs()) == []
+
+
+def of_two_cells(request: Request, rng: random.Random) -> str:
+    return "no edits" if request.kind == "rewrite" else kernel(rng.uniform(1, 2), request.id, team=rng.random() < 0.5)
+
+
+@pytest.mark.parametrize(
+    ("how", "shown", "steered"),
+    [
+        ({}, True, True),
+        ({"without": ("inspirations",)}, False, True),
+        ({"search": "refine"}, False, False),
+        ({"search": "beam"}, False, False),
+        ({"search": "best-of-n"}, False, False),
+    ],
+)
+def test_only_who_takes_the_archive_for_a_map_shows_other_cells_and_says_where_to_go(
+    tmp_path, task, monkeypatch, how, shown, steered
+):
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
+    writer = Writer(of_two_cells)
+    with Store(tmp_path / "runs.db") as store:
+        optimize(task, plan(12, **how), Means(store=store, proposer=writer, fleet=Courts()))
+    assert any("### Kernel 1" in request.prompt for request in writer.asked) == shown
+    assert any("## Where to go" in request.prompt for request in writer.asked) == steered
 
 
 def test_a_finished_run_that_is_resumed_has_nothing_more_to_do(tmp_path, task, monkeypatch):

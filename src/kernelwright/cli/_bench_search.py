@@ -27,7 +27,7 @@ from kernelwright.cli._runs import reported
 from kernelwright.cli._search import sentences
 from kernelwright.config import configured
 from kernelwright.engine import Means, Plan, RunError, optimize, resume
-from kernelwright.fleet import open_fleet
+from kernelwright.fleet import HERE, open_fleet
 from kernelwright.judge import Judge, fit
 from kernelwright.propose import proposer
 from kernelwright.store import Place, Records, Store
@@ -39,7 +39,6 @@ OPTIONS = (
     *("backend", "in_flight", "seed", "model", "tune_seconds"),
 )
 AGAIN = "run the same command to go on"
-HERE = "here"
 
 
 class UnsearchableError(Exception):

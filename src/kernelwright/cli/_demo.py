@@ -18,7 +18,7 @@ from kernelwright.cli._eval import check_backend
 from kernelwright.cli._failure import UsageError, write_text
 from kernelwright.cli._search import sentences
 from kernelwright.engine import Budget, Found, Means, Plan, RunError, optimize
-from kernelwright.fleet import Fleet, open_fleet
+from kernelwright.fleet import HERE, Fleet, open_fleet
 from kernelwright.judge import Verdict, certificate
 from kernelwright.propose.builtin import Builtin, CannotWriteError
 from kernelwright.store import Store
@@ -76,7 +76,7 @@ def run(
     check_backend("cpp")
     console = Console(highlight=False, record=svg is not None, width=WIDTH if svg is not None else None)
     began = time.monotonic()
-    with sentences(), Store(out / "runs.db") as store, closing(open_fleet("here")) as fleet:
+    with sentences(), Store(out / "runs.db") as store, closing(open_fleet(HERE)) as fleet:
         rows = _rows(tasks, Stage(fleet, store, Builtin(), evaluations), began)
     for row in rows:
         _keep(row, out)

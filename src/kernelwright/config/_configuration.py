@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from kernelwright.config._error import ConfigError
 from kernelwright.engine import SEEDING, SEEDS, Budget, Plan, StopRules, TuningBudget, check_name
-from kernelwright.fleet import is_here
+from kernelwright.fleet import HERE
 from kernelwright.judge import BASELINES, limit_names
 from kernelwright.propose import Limits, Settings, asks_a_model, builtin, model_at_hand
 from kernelwright.tasks import Task
@@ -105,7 +105,7 @@ class SearchSection(Section):
         """How many requests may be under way at once to this model, where candidates are judged there."""
         if isinstance(self.in_flight, int):
             return self.in_flight
-        return ANSWERED_AT_ONCE if model == builtin.NAME and is_here(fleet) else IN_FLIGHT
+        return ANSWERED_AT_ONCE if model == builtin.NAME and fleet == HERE else IN_FLIGHT
 
     def seeder(self, model: str | None) -> str | None:
         """Who writes the first kernels of a run, before this model is asked for any; None for nobody."""
@@ -199,7 +199,7 @@ class FleetSection(Section):
     devices: the search is about the first, and what is right there is judged on the others too.
     """
 
-    address: str = "here"
+    address: str = HERE
     devices: list[str] = []
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ jobs and results; does not know who asks. Imports neither pydantic, typer, rich 
 
 from kernelwright.fleet._device import device_name
 from kernelwright.fleet._error import FleetError
-from kernelwright.fleet._fleet import Fleet, is_here, open_fleet
+from kernelwright.fleet._fleet import HERE, Fleet, is_here, open_fleet
 from kernelwright.fleet._here import Here
 from kernelwright.fleet._job import Job, Kind, Result, judge_version
 from kernelwright.fleet._ray import RayFleet, local_ray, ray_cluster
@@ -21,6 +21,7 @@ from kernelwright.fleet._spool import Spool
 from kernelwright.fleet._work import Worker
 
 __all__ = [
+    "HERE",
     "Fleet",
     "FleetError",
     "Here",
