@@ -114,13 +114,14 @@ bench-search: $(STAMP)
 bench-tuner: $(STAMP)
 	$(BIN)/python -m benchmarks.bench_tuner
 
-# Every task of `everyday`, searched by MODEL as long as SEARCH says, against eager and torch.compile: an hour and more.
-# The same command goes on where it was left.
+# Every task of `everyday`, searched by MODEL as long as SEARCH says, against eager and torch.compile: an hour and more;
+# then who is behind and why, and what became slower since it was recorded. The same command goes on where it was left.
 MODEL ?= builtin
 SEARCH ?= --minutes 1
 bench-everyday: $(STAMP)
 	$(BIN)/kernelwright bench everyday --search --model $(MODEL) $(SEARCH) --baseline eager,compile \
 		--store out/everyday/runs.db --out out/everyday
+	$(BIN)/python -m benchmarks.bench_everyday out/everyday
 
 # Has every member of the simulated model's families judged here, ten minutes on 2 cores; what is judged already stays.
 judge-family: $(STAMP)

@@ -113,6 +113,28 @@ def test_a_reference_that_torch_cannot_see_through_is_said(tmp_path: Path) -> No
         Builtin().understand(load_task(str(text)))
 
 
+def test_a_reference_that_ends_its_process_is_said_and_the_next_is_captured(tmp_path: Path, softmax: Task) -> None:
+    text = tmp_path / "leaving.py"
+    text.write_text(
+        BRANCHING.replace("return x + 1", "print('that was it', flush=True); __import__('os')._exit(3); return x")
+    )
+    with pytest.raises(CannotWriteError, match="process ended while it was captured: that was it"):
+        Builtin().understand(load_task(str(text)))
+    assert Builtin().understand(softmax)
+
+
+def test_a_reference_that_takes_too_long_is_said_and_the_next_is_captured(
+    tmp_path: Path, softmax: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = tmp_path / "sleeping.py"
+    text.write_text(BRANCHING.replace("return x + 1", "__import__('time').sleep(600); return x"))
+    with monkeypatch.context() as patch:
+        patch.setattr("kernelwright.propose.builtin._tracer.SECONDS", 5.0)
+        with pytest.raises(CannotWriteError, match="not captured in 5 s"):
+            Builtin().understand(load_task(str(text)))
+    assert Builtin().understand(softmax)
+
+
 def test_a_tensor_too_large_to_be_counted_in_32_bits_is_refused():
     assert _countable((2**16, 2**15 - 1)) == (2**16, 2**15 - 1)
     with pytest.raises(CannotWriteError, match=r"(?s)a tensor of 2,147,483,648 elements; .* --set or --fit"):

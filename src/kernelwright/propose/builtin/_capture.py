@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.propose.builtin._error import CannotWriteError
+from kernelwright.propose.builtin._tracer import tracer
 from kernelwright.tasks import Task
 
-SECONDS = 120.0
-PROGRAM = "kernelwright.propose.builtin._trace"
 # What becomes of a value at the end: it is returned, or a buffer of the reference's gets it.
 RETURNED, CHANGED = "USER_OUTPUT", "BUFFER_MUTATION"
 # Places in a tensor are counted in 32 bits where values are picked out of it.
@@ -74,29 +70,17 @@ class Graph:
 
 def capture(task: Task) -> list[Graph]:
     """The graphs of all cases. Raises CannotWriteError where torch cannot see through the reference."""
-    said = _said(task)
+    said = tracer().ask(task.to_wire())
     if "dynamic" in said:
         what = (
             "the reference makes tensors whose shapes depend on values; the built-in synthesiser writes for known ones."
         )
         raise CannotWriteError(what, "Keep all elements and mask them with torch.where, or name a model with --model.")
+    if "ended" in said:
+        raise CannotWriteError(f"the reference's process ended while it was captured: {said['ended']}")
     if "problem" in said:
         raise CannotWriteError(f"the reference cannot be captured by torch.export: {said['problem']}")
     return [_graph(wire) for wire in said["graphs"]]
-
-
-def _said(task: Task) -> dict[str, Any]:
-    command = [sys.executable, "-m", PROGRAM]
-    asked = json.dumps(task.to_wire()) + "\n"
-    try:
-        ran = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise CannotWriteError(f"the reference was not captured in {SECONDS:.0f} s.") from None
-    if ran.returncode or not ran.stdout:
-        last = (ran.stderr.strip().splitlines() or ["nothing was said"])[-1]
-        raise CannotWriteError(f"the reference's process ended while it was captured: {last}")
-    answer: dict[str, Any] = json.loads(ran.stdout)
-    return answer
 
 
 def _graph(wire: Mapping[str, Any]) -> Graph:

@@ -19,6 +19,7 @@ from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._genome import Genes, Genome, crossed, drawn, mutated, read, read_all
 from kernelwright.propose.builtin._lower import lower
 from kernelwright.propose.builtin._model import Written
+from kernelwright.propose.builtin._tracer import tracer
 from kernelwright.propose.builtin.sycl import SyclGenome
 from kernelwright.propose.builtin.sycl import candidate as sycl_candidate
 from kernelwright.propose.builtin.triton import TritonGenome
@@ -88,6 +89,7 @@ class Builtin:
         self._seed = seed
         self._understood: dict[str, _Understood] = {}
         self._lock = threading.Lock()
+        tracer()  # loads while the judge is tried
 
     def propose(self, request: Request) -> Reply:
         if request.kind == "rewrite":

@@ -1,15 +1,16 @@
-"""The process that runs a task's reference to see what it computes: a program, started by `_capture.py` alone.
+"""The process that runs references to see what they compute: a program, begun by `_tracer.py` alone.
 
-A task comes as one line of JSON on the standard input; its graphs, one a case, go back as one line of JSON. In a
-process of its own, as the judge does it: the reference is its author's code, and torch takes seconds to load.
+Tasks come as lines of JSON on the standard input; the graphs of each, one a case, go back as a line of JSON. Torch is
+loaded once, and every reference runs in a child of its own, as the judge does it: it is its author's code.
 """
 
 import json
 import os
 import sys
+import tempfile
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -39,16 +40,53 @@ LARGEST_CONSTANT = 1
 
 def main() -> None:
     answers = _own_output()
-    task = Task.from_wire(json.loads(sys.stdin.readline()))
-    said: dict[str, Any]
+    _loaded()
+    while line := sys.stdin.readline():
+        answers.write(json.dumps(_in_a_child(line)) + "\n")
+        answers.flush()
+
+
+def _loaded() -> None:
+    """Much of the exporter is loaded when it is first used. Nothing is computed: who forks must not have threads."""
+    with FakeTensorMode():
+        _exported(torch.nn.LayerNorm(4), [torch.zeros(4)])
+
+
+def _in_a_child(line: str) -> dict[str, Any]:
+    reading, writing = os.pipe()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
+        child = os.fork()
+        if child == 0:
+            _answer(line, writing, printed.fileno())
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as answer:
+            said = answer.read()
+        os.waitpid(child, 0)
+        if said:
+            return dict(json.loads(said))
+        printed.seek(0)
+        return {"ended": (printed.read().strip().splitlines() or ["nothing was said"])[-1]}
+
+
+def _answer(line: str, writing: int, printed: int) -> NoReturn:
+    """The child's part. It leaves without tidying up what is its parent's."""
     try:
-        said = {"graphs": [_graph(task, case) for case in task.cases]}
+        os.dup2(printed, 1)
+        os.dup2(printed, 2)
+        said = json.dumps(_captured(Task.from_wire(json.loads(line))))
+        with os.fdopen(writing, "w", encoding="utf-8") as own:
+            own.write(said)
+    finally:
+        os._exit(0)
+
+
+def _captured(task: Task) -> dict[str, Any]:
+    try:
+        return {"graphs": [_graph(task, case) for case in task.cases]}
     except _DynamicShapeError:
-        said = {"dynamic": True}
+        return {"dynamic": True}
     except Exception as error:
-        said = {"problem": f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"}
-    answers.write(json.dumps(said) + "\n")
-    answers.flush()
+        return {"problem": f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"}
 
 
 def _own_output() -> Any:
