@@ -26,7 +26,7 @@ from kernelwright.cli._journal import Lines, Record
 from kernelwright.cli._runs import reported
 from kernelwright.cli._search import sentences
 from kernelwright.config import configured
-from kernelwright.engine import Means, Plan, RunError, optimize, resume
+from kernelwright.engine import Means, Plan, RunError, UnwritableError, optimize, resume
 from kernelwright.fleet import HERE, open_fleet
 from kernelwright.judge import Judge, fit
 from kernelwright.propose import proposer
@@ -131,6 +131,9 @@ class Searches:
         with self._means(problem, task) as means:
             try:
                 found = optimize(ready, self._wish.plan, means) if run is None else resume(run, means)
+            except UnwritableError as error:
+                self._give_up(problem, task, error)
+                return
             except RunError as error:
                 self._explain(problem, task, ready, error)
                 raise
@@ -155,6 +158,13 @@ class Searches:
         with Store(wish.store) as store, closing(open_fleet(HERE)) as fleet:
             yield Means(store=store, proposer=writer, fleet=fleet, tell=tell, stop=stop)
 
+    def _give_up(self, problem: Problem, task: Task, error: UnwritableError) -> None:
+        """Nothing would come of going on; the other problems may be written."""
+        run = self._ledger.run(problem, task)
+        assert run is not None
+        self._console.print(escape(str(error)), soft_wrap=True)
+        self._ledger.note(problem, task, run, str(error))
+
     def _explain(self, problem: Problem, task: Task, ready: Task, error: RunError) -> None:
         """A run that never began is the problem's fault; the judge may know its weakness by name, and raises that."""
         if self._ledger.run(problem, task) is not None:
@@ -178,4 +188,4 @@ class Searches:
 def _nothing(records: Records, run: str) -> str:
     statuses = Counter(judged.status for judged in records.verdicts(run) if judged.used)
     judged = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
-    return f"no kernel was accepted in run {run}: {judged or 'no answer held one'}"
+    return f"no kernel was accepted in run {run}: {judged or records.run(run).reason}"

@@ -13,7 +13,7 @@ from kernelwright.engine._names import check_name
 from kernelwright.engine._optimize import MECHANISMS, Found, Means, Plan, family, optimize, port, resume
 from kernelwright.engine._replay import Recorded, recorded_replies, replay
 from kernelwright.engine._seeding import SEEDING, SEEDS
-from kernelwright.engine._settings import RunError
+from kernelwright.engine._settings import RunError, UnwritableError
 from kernelwright.engine._stop import StopRules
 from kernelwright.engine._teller import as_told
 from kernelwright.engine._tuning import TuningBudget
@@ -32,6 +32,7 @@ __all__ = [
     "RunError",
     "StopRules",
     "TuningBudget",
+    "UnwritableError",
     "Winner",
     "archive_of",
     "as_told",

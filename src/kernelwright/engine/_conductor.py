@@ -31,7 +31,7 @@ from kernelwright.engine._profiles import Profiles
 from kernelwright.engine._purse import Purse
 from kernelwright.engine._recovery import Recovery
 from kernelwright.engine._seeding import Seeding
-from kernelwright.engine._settings import RunError, Settings, Tell
+from kernelwright.engine._settings import RunError, Settings, Tell, UnwritableError
 from kernelwright.engine._stop import Standing, reason_to_stop
 from kernelwright.engine._teller import Teller
 from kernelwright.engine._tuning import Finalist, Tuning, TuningBudget
@@ -39,6 +39,7 @@ from kernelwright.engine._verdicts import baseline_of, roof_share
 from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.propose import ExhaustedError, Proposer, ProposerError, Reply
+from kernelwright.propose.builtin import CannotWriteError
 from kernelwright.store import SEED, Birth, Candidate, Genome, Store
 from kernelwright.tasks import Task
 
@@ -281,7 +282,8 @@ class Conductor:
             self._store.drop_request(self._run, draft.request.id, error.what)
             self._dry = error.what
         else:
-            raise RunError(error.what, error.fix)
+            ending = UnwritableError if isinstance(error, CannotWriteError) else RunError
+            raise ending(error.what, error.fix)
 
     def _unseeded(self, draft: Draft, error: ProposerError) -> None:
         """A task that whoever writes the seeds cannot write is no reason not to search: a model is asked instead."""

@@ -1,4 +1,4 @@
-"""How a run is made, and the one error that ends it."""
+"""How a run is made, and the errors that end it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ class RunError(Exception):
     def __init__(self, what: str, fix: str = "") -> None:
         super().__init__(what)
         self.fix = fix
+
+
+class UnwritableError(RunError):
+    """Whoever writes cannot write this task. Going on would end here again; another may be able to."""
 
 
 @dataclass(frozen=True, kw_only=True)
