@@ -10,8 +10,9 @@ import pytest
 from kernelwright.cli import _bench_search
 from kernelwright.cli._bench_search import Ledger, Wish, plan_from
 from kernelwright.fleet import Here
-from kernelwright.propose import ProposerError
+from kernelwright.propose import ProposerError, Reply, Request
 from kernelwright.propose._mailbox import END
+from kernelwright.propose.builtin import CannotWriteError
 from kernelwright.store import Place, Records, State
 from kernelwright.tasks.suites import VARIABLE, select
 from tests.tasks.made_up_suites import ABSOLUTE, DOUBLE, kernelbench, solution
@@ -182,6 +183,30 @@ def test_a_search_that_finds_nothing_is_a_failure_with_its_reasons(shared, tmp_p
     assert "1 WRONG_VALUE" in one["message"]
     assert one["speedup_eager"] is None
     assert report()["sets"]["full set"]["correctness"]["value"] == 0
+
+
+class Unable:
+    """Cannot write one of the problems, and offers the others what it has."""
+
+    def __init__(self, *_, **__) -> None: ...
+
+    def propose(self, request: Request) -> Reply:
+        if "double" in request.prompt:
+            raise CannotWriteError("doubling is beyond it.")
+        text = f"```python\n{ABSOLUTE}```"
+        return Reply(text=text, model="it", tokens_in=1, tokens_out=1, dollars=0.0, seconds=0.0, finish="stop")
+
+
+@pytest.mark.slow
+def test_a_problem_that_cannot_be_written_is_told_and_the_next_is_searched(shared, invoke, monkeypatch):
+    monkeypatch.setattr(_bench_search, "proposer", Unable)
+    for _ in range(2):
+        result = search(invoke, "script/unable")
+        assert result.exit_code == 0, result.output
+        found = {one["problem"]: one for one in report()["problems"]}
+        assert "doubling is beyond it" in found["1/2"]["message"]
+        assert found["1/19"]["fate"] == "accepted"
+        assert len(runs()) == 2
 
 
 def answer(folder: Path, texts: list[str], over: threading.Event) -> None:
