@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelwright.api import Speedup
 from kernelwright.judge import Judge, Verdict, profile
 from kernelwright.report._markdown import markdown_table
 from kernelwright.tasks import load_task
@@ -29,31 +30,19 @@ BASELINES = ("eager", "compile")
 
 
 @dataclass(frozen=True)
-class Speed:
-    """A speedup over some baseline, 95 %."""
-
-    ratio: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.ratio:.2f}x [{self.low:.2f}, {self.high:.2f}]"
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What became of one task. `speeds`: by baseline; none where nothing right was found."""
 
     task: str
     status: str
-    speeds: dict[str, Speed]
+    speeds: dict[str, Speedup]
 
     def leads(self, baseline: str) -> bool:
         return baseline in self.speeds and self.speeds[baseline].low > 1
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> Outcome:
-        return cls(told["task"], told["status"], {name: Speed(**speed) for name, speed in told["speeds"].items()})
+        return cls(told["task"], told["status"], {name: Speedup(**speed) for name, speed in told["speeds"].items()})
 
 
 def main() -> None:
@@ -87,7 +76,7 @@ def _last_lines(journal: Path) -> Iterable[dict[str, Any]]:
 
 
 def _outcome(line: dict[str, Any]) -> Outcome:
-    speeds = {name: Speed(**line["speedup"][name]) for name in BASELINES if name in (line.get("speedup") or {})}
+    speeds = {name: Speedup(**line["speedup"][name]) for name in BASELINES if name in (line.get("speedup") or {})}
     return Outcome(line["problem"], line.get("status") or line["fate"], speeds)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import bench_everyday
-from benchmarks.bench_everyday import RECORD, Outcome, Speed
+from benchmarks.bench_everyday import RECORD, Outcome
+from kernelwright.api import Speedup
 from kernelwright.tasks.suites import select
 
 
 def outcome(task: str, low: float, high: float) -> Outcome:
-    return Outcome(task, "CORRECT", {"eager": Speed((low + high) / 2, low, high)})
+    return Outcome(task, "CORRECT", {"eager": Speedup((low + high) / 2, low, high)})
 
 
 @pytest.fixture

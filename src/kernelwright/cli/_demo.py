@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +19,7 @@ from kernelwright.cli._search import sentences
 from kernelwright.engine import Budget, Found, Means, Plan, RunError, optimize
 from kernelwright.fleet import HERE, Fleet, open_fleet
 from kernelwright.judge import Verdict, certificate
-from kernelwright.propose.builtin import Builtin, CannotWriteError
+from kernelwright.propose.builtin import Builtin
 from kernelwright.store import Store
 from kernelwright.tasks import Task, load_task
 
@@ -57,8 +56,8 @@ class Stage:
 
     def search(self, task: Task, seconds: float) -> Found:
         budget = Budget(evaluations=self.evaluations, wall_seconds=seconds)
-        # One after the other, so that little is judged after the time is up; a profile would be for a model to read.
-        plan = Plan(backend="cpp", budget=budget, baselines=BASELINES, lanes=1, without=("profile", "prompt-evolution"))
+        # One is built while another is timed; a profile would be for a model to read.
+        plan = Plan(backend="cpp", budget=budget, baselines=BASELINES, lanes=2, without=("profile", "prompt-evolution"))
         return optimize(task, plan, Means(store=self.store, proposer=self.writer, fleet=self.fleet))
 
 
@@ -97,8 +96,6 @@ def _known(names: Sequence[str]) -> Iterable[str]:
 def _rows(tasks: Sequence[Task], stage: Stage, began: float) -> list[Row]:
     progress = Console(stderr=True, highlight=False)
     rows: list[Row] = []
-    with progress.status("reading the references ..."):
-        _understand(tasks, stage.writer)
     for place, task in enumerate(tasks):
         left = SECONDS * len(tasks) / len(FUSIONS) - (time.monotonic() - began)
         seconds = max(SHORTEST, left / (len(tasks) - place) - BESIDE_SEARCH)
@@ -106,17 +103,6 @@ def _rows(tasks: Sequence[Task], stage: Stage, began: float) -> list[Row]:
             rows.append(_row(task, stage, seconds))
         progress.print(f"{FUSIONS[task.name]}: {rows[-1].in_words}", soft_wrap=True)
     return rows
-
-
-def _understand(tasks: Sequence[Task], writer: Builtin) -> None:
-    """All of them before the first search, two at a time; what cannot be written is said by its search."""
-
-    def one(task: Task) -> None:
-        with suppress(CannotWriteError):
-            writer.understand(task)
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(one, tasks))
 
 
 def _row(task: Task, stage: Stage, seconds: float) -> Row:
