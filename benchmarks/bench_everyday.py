@@ -31,18 +31,20 @@ BASELINES = ("eager", "compile")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one task. `speeds`: by baseline; none where nothing right was found."""
+    """What became of one task. `speeds`: by baseline; none where nothing right was found, and `said` is why."""
 
     task: str
     status: str
     speeds: dict[str, Speedup]
+    said: str = ""
 
     def leads(self, baseline: str) -> bool:
         return baseline in self.speeds and self.speeds[baseline].low > 1
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> Outcome:
-        return cls(told["task"], told["status"], {name: Speedup(**speed) for name, speed in told["speeds"].items()})
+        speeds = {name: Speedup(**speed) for name, speed in told["speeds"].items()}
+        return cls(told["task"], told["status"], speeds, told["said"])
 
 
 def main() -> None:
@@ -77,7 +79,7 @@ def _last_lines(journal: Path) -> Iterable[dict[str, Any]]:
 
 def _outcome(line: dict[str, Any]) -> Outcome:
     speeds = {name: Speedup(**line["speedup"][name]) for name in BASELINES if name in (line.get("speedup") or {})}
-    return Outcome(line["problem"], line.get("status") or line["fate"], speeds)
+    return Outcome(line["problem"], line.get("status") or line["fate"], speeds, "" if speeds else line["message"])
 
 
 def _rows(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
@@ -110,7 +112,7 @@ def _behind(outcomes: Sequence[Outcome], kernels: Path) -> Iterator[str]:
 
 def _why(judge: Judge, outcome: Outcome, kernel: Path) -> str:
     if not outcome.speeds:
-        return outcome.status
+        return outcome.said
     found = profile(judge, load_task(f"{SUITE}:{outcome.task}"), kernel.read_text())
     held = found.message if isinstance(found, Verdict) else found.findings[0].name
     return f"{', '.join(f'{speed} {name}' for name, speed in outcome.speeds.items())}; held back by: {held}"

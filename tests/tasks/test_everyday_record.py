@@ -19,7 +19,8 @@ def outcome(task: str, low: float, high: float) -> Outcome:
 
 @pytest.fixture
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = {"task": "softmax", "status": "CORRECT", "speeds": {"eager": {"ratio": 2.0, "low": 1.8, "high": 2.2}}}
+    speeds = {"eager": {"ratio": 2.0, "low": 1.8, "high": 2.2}}
+    kept = {"task": "softmax", "status": "CORRECT", "speeds": speeds, "said": ""}
     path = tmp_path / "record.json"
     path.write_text(json.dumps({"cpu": "this one", "date": "a Monday", "tasks": [kept]}))
     monkeypatch.setattr(bench_everyday, "RECORD", path)
