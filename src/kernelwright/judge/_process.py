@@ -211,7 +211,8 @@ def _bubblewrap(scratch: Path) -> list[str]:
     wrap = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     for folder in ("/proc", str(scratch), str(_inductor_cache())):
         wrap += ["--bind", folder, folder]
-    wrap += ["--die-with-parent", "--"]
+    # It says in PWD where the user stands, which is nobody's business inside.
+    wrap += ["--die-with-parent", "--", "env", "-u", "PWD"]
     works = subprocess.run([*wrap, "/bin/true"], capture_output=True, check=False).returncode == 0
     return wrap if works else []
 
