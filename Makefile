@@ -22,7 +22,7 @@ test: lint
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m "(slow or extensions) and not postgres and not ray and not long"
 
-# What takes minutes: kernels of many genomes, the whole demo, a model's project, two engines on one server.
+# What takes minutes: kernels of many genomes, the whole demo, two engines on one server.
 test-long: fetch-postgres
 	$(BIN)/python -m pytest -m long
 

@@ -34,7 +34,7 @@ def checkout(name: str, folder: Path) -> Path:
     [
         ("box_blur", ("rows", "double"), 1),
         ("nearest", ("np.einsum",), 1),
-        pytest.param("tiny_transformer", ("is_causal=True",), 1, marks=pytest.mark.long),
+        ("tiny_transformer", ("is_causal=True",), 1),
     ],
 )
 def test_from_a_clean_checkout_to_a_patch_that_holds(tmp_path, invoke: Invoke, name, winner, wrong):  # noqa: F811
