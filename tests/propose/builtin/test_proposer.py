@@ -14,6 +14,7 @@ from kernelwright.propose.builtin._capture import Graph, Node, Source, _countabl
 from kernelwright.propose.builtin._genome import read
 from kernelwright.propose.builtin._kernels import plan
 from kernelwright.propose.builtin._lower import lower
+from kernelwright.propose.builtin._tracer import Tracer
 from kernelwright.tasks import Task, load_task
 from tests.propose.builtin.references import reference
 
@@ -131,6 +132,13 @@ def test_a_reference_that_takes_too_long_is_said_and_the_next_is_captured(
         with pytest.raises(CannotWriteError, match="not captured in 5 s"):
             Builtin().understand(load_task(str(text)))
     assert Builtin().understand(softmax)
+
+
+def test_a_tracer_that_cannot_begin_is_not_taken_for_a_slow_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelwright.propose.builtin._tracer.PROGRAM", "kernelwright.no_such_program")
+    with pytest.raises(CannotWriteError, match="process that captures references ended") as said:
+        Tracer().ask({})
+    assert "kernelwright.no_such_program" in said.value.fix
 
 
 def test_a_tensor_too_large_to_be_counted_in_32_bits_is_refused():

@@ -45,21 +45,24 @@ class Tracer:
             if self._process.poll() is not None:
                 self._begin()
             line = self._answer(json.dumps(wire).encode() + b"\n")
-            if not line:
+            if line is None:
                 self._end()
                 raise CannotWriteError(f"the reference was not captured in {SECONDS:.0f} s.")
+            if not line:
+                self._end()
+                raise CannotWriteError("the process that captures references ended.", f"Run: python -m {PROGRAM}")
         said: dict[str, Any] = json.loads(line)
         return said
 
-    def _answer(self, asked: bytes) -> bytes:
-        """A line; an empty one where there was none in time, or nobody to write it."""
+    def _answer(self, asked: bytes) -> bytes | None:
+        """A line; an empty one where there is nobody to write it, None where there was none in time."""
         assert self._process.stdin
         assert self._process.stdout
         with suppress(BrokenPipeError):
             self._process.stdin.write(asked)
             self._process.stdin.flush()
         ready, _, _ = select.select([self._process.stdout], [], [], SECONDS)
-        return self._process.stdout.readline() if ready else b""
+        return self._process.stdout.readline() if ready else None
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
