@@ -8,11 +8,13 @@ import pytest
 from kernelwright.archive import (
     BOTTLENECKS,
     CELLS,
+    FREELY,
     WITHIN,
     Archive,
     ArchiveError,
     Choice,
     Direction,
+    Entry,
     Outcome,
     Repair,
     Scene,
@@ -24,12 +26,15 @@ from kernelwright.archive import (
 )
 from kernelwright.archive.strategies import _registry
 from kernelwright.archive.strategies.bandit import arms_of, worths
+from kernelwright.archive.strategies.promising import FREE_CHILDREN
 from tests.archive.made_up import asked, entry, filled, went
 
 MIDDLE = (1, 1, 1)
 MEMORY, ALGORITHM = ("memory", 1), ("algorithm", 1)
 UPPER_HALF = [cell for cell in CELLS if cell[0] >= 2]
 DRAWS = 600
+# These draw nothing: whoever promises most is built on.
+BY_PROMISE = {"promising", "unsteered"}
 
 
 def drawn(archive: Archive, strategy: str = "bandit", **context) -> list[Choice]:
@@ -55,7 +60,7 @@ def test_a_choice_is_an_elite_a_step_inside_the_grid_and_a_sentence(strategy):
     for choice in drawn(archive, strategy):
         assert choice.parent == archive.elites[choice.cell].candidate
         assert choice.log_speedup == archive.elites[choice.cell].log_speedup
-        assert target(choice.cell, choice.direction) is not None
+        assert choice.direction == FREELY or target(choice.cell, choice.direction) is not None
         assert choice.why.endswith(".")
         assert choice.why.count(". ") == 0
 
@@ -68,7 +73,7 @@ def test_the_same_seed_makes_the_same_choice_whoever_came_first(strategy):
     assert steps[0] == steps[1]
 
 
-@pytest.mark.parametrize("strategy", strategy_names())
+@pytest.mark.parametrize("strategy", sorted({*strategy_names()} - BY_PROMISE))
 def test_every_elite_and_every_direction_has_a_chance_downwards_too(strategy):
     choices = drawn(filled({(1, 1, 1): 0.1, (2, 2, 2): 0.5}), strategy)
     assert len({(choice.cell, choice.direction) for choice in choices}) == 14
@@ -101,7 +106,7 @@ def test_a_wrong_name_is_answered_with_the_nearest_before_anything_is_chosen():
         Selector("bandti")
     assert str(error.value) == (
         "no selection strategy 'bandti'; did you mean bandit? "
-        "known: aimless, bandit, curiosity, fitness, foremost, uniform"
+        "known: aimless, bandit, curiosity, fitness, foremost, promising, uniform, unsteered"
     )
     with pytest.raises(ArchiveError, match="no selection strategy 'xyz'; known: aimless"):
         Selector("xyz")
@@ -176,6 +181,66 @@ def test_the_profilers_word_about_the_best_shifts_where_it_is_taken(strategy):
     archive = filled({MIDDLE: 0.2, (0, 0, 0): -1.0})
     told = {archive.elites[MIDDLE].candidate: "memory"}
     assert share(drawn(archive, strategy, bottlenecks=told), MEMORY) > 1.3 * share(drawn(archive, strategy), MEMORY)
+
+
+# The most promising
+
+
+def built_on(archive: Archive, cell, times: int) -> None:
+    """So many children that failed."""
+    elite = archive.elites[cell]
+    for number in range(times):
+        archive.failed(f"of {elite.candidate} {number}", None, Choice(elite.candidate, cell, FREELY, "", 0.0))
+
+
+def first(archive: Archive, strategy: str = "promising", **context) -> Choice:
+    return drawn(archive, strategy, **context)[0]
+
+
+@pytest.mark.parametrize("strategy", sorted(BY_PROMISE))
+def test_the_fastest_is_built_on_until_that_runs_dry_and_then_another(strategy):
+    archive = filled({MIDDLE: 0.5, (3, 3, 3): -0.5})
+    assert first(archive, strategy).cell == MIDDLE
+    built_on(archive, MIDDLE, 1)
+    assert first(archive, strategy).cell == MIDDLE
+    built_on(archive, MIDDLE, 3)
+    assert first(archive, strategy).cell == (3, 3, 3)
+    built_on(archive, (3, 3, 3), 8)
+    assert first(archive, strategy).cell == MIDDLE
+
+
+def test_whoever_takes_a_cell_begins_anew():
+    archive = filled({MIDDLE: 0.5, (3, 3, 3): 0.0})
+    built_on(archive, (3, 3, 3), 20)
+    better = Entry("new", (3, 3, 3), 0.4, 0.35, 0.45)
+    archive.offer(better)
+    archive.settle((3, 3, 3), "new", archive.elites[3, 3, 3], better)
+    built_on(archive, MIDDLE, 2)
+    assert first(archive).parent == "new"
+
+
+def test_what_is_under_way_counts_as_built():
+    archive = filled({MIDDLE: 0.5, (3, 3, 3): -0.5})
+    choices: list[Choice] = []
+    for _ in range(6):
+        choices.append(first(archive, pending=tuple(choices)))
+    assert {choice.cell for choice in choices} == {MIDDLE, (3, 3, 3)}
+
+
+def test_a_few_children_are_made_freely_and_the_next_where_the_bandit_says():
+    archive = filled({MIDDLE: 0.5})
+    assert {choice.direction for choice in drawn(archive, "promising")} == {FREELY}
+    built_on(archive, MIDDLE, FREE_CHILDREN)
+    went(archive.history, MIDDLE, MEMORY, 5, gain=0.3, placed=True)
+    choices = drawn(archive, "promising")
+    assert share(choices, FREELY) == 0
+    assert share(choices, MEMORY) > 3 * share(choices, ALGORITHM)
+
+
+def test_without_gradients_nobody_is_told_where_to_go():
+    archive = filled({MIDDLE: 0.5})
+    built_on(archive, MIDDLE, 20)
+    assert {choice.direction for choice in drawn(archive, "unsteered")} == {FREELY}
 
 
 # The bandit

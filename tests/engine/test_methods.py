@@ -5,7 +5,8 @@ from collections import Counter
 
 import pytest
 
-from kernelwright.archive import Archive, Choice, Entry
+from kernelwright.archive import FREELY, Archive, Choice, Entry
+from kernelwright.archive.strategies.promising import FREE_CHILDREN
 from kernelwright.engine._methods import method
 
 HERE, THERE = (0, 0, 0), (3, 3, 3)
@@ -19,6 +20,9 @@ def archive(lesson: float) -> Archive:
     for number in range(30):
         asked = Choice("there", THERE, ("memory", -1), "", 0.1)
         made.offer(Entry(f"child {number}", (2, 3, 3), 0.1 + lesson + number / 1000, -9.0, 9.0), asked)
+    for cell, elite in made.elites.items():
+        for number in range(FREE_CHILDREN):
+            made.failed(f"{number} of {elite.candidate}", None, Choice(elite.candidate, cell, FREELY, "", 0.1))
     return made
 
 

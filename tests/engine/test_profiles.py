@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from kernelwright.engine._profiles import WORD_OF, WORDS
 from kernelwright.fleet import Kind
 from kernelwright.judge import _bottleneck
 from kernelwright.judge.device import _bottleneck as _device_bottleneck
+from kernelwright.propose import Request
 from kernelwright.store import Asked, Store
 from kernelwright.tasks import Task, load_task
-from tests.engine.world import Courts, Frail, Left, Writer, climbing
+from tests.engine.world import Courts, Frail, Left, Writer, climbing, kernel
 from tests.judge.texts import TASKS
 
 EVALUATIONS = 24
@@ -32,11 +34,16 @@ def _no_preflight(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: None)
 
 
-def asked(path: Path, task: Task, courts: Courts, **more: Any) -> list[Asked]:
+def levelling(request: Request, rng: random.Random) -> str:
+    """Soon as fast as it gets, so that the best is built on more than once or twice."""
+    return "no edits" if request.kind == "rewrite" else kernel(round(rng.uniform(1.0, 1.4), 4), request.id)
+
+
+def asked(path: Path, task: Task, courts: Courts, writes: Any = climbing, **more: Any) -> list[Asked]:
     """Every request of a run."""
     plan = Plan(backend="cpp", budget=Budget(evaluations=EVALUATIONS), **{"lanes": 1, **more})
     with Store(path) as store:
-        found = optimize(task, plan, Means(store=store, proposer=Writer(climbing), fleet=courts))
+        found = optimize(task, plan, Means(store=store, proposer=Writer(writes), fleet=courts))
         return list(store.requests(found.run))
 
 
@@ -74,7 +81,7 @@ def test_what_was_measured_of_the_machine_stands_in_every_later_prompt(tmp_path:
 def test_it_sways_the_choice_and_without_it_nothing_does(tmp_path: Path, task: Task) -> None:
     def steps(name: str, bottleneck: str, **more: Any) -> Counter[str]:
         courts = Courts(bottleneck=lambda job: bottleneck)
-        return directions(asked(tmp_path / f"{name}.db", task, courts, **more))
+        return directions(asked(tmp_path / f"{name}.db", task, courts, levelling, **more))
 
     assert steps("memory", "memory-far-from-roof") != steps("serial", "serial")
     off = {"without": ("profile",)}

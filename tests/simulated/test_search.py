@@ -23,11 +23,11 @@ def test_the_same_seed_finds_the_same(tmp_path: Path) -> None:
 def test_only_a_steered_search_says_where_to_go(tmp_path: Path) -> None:
     for method in ("map-elites", "refine"):
         store = tmp_path / f"{method}.db"
-        found = search(FAMILIES["softmax"], store, method=method, seed=3, evaluations=8)
+        found = search(FAMILIES["softmax"], store, method=method, seed=3, evaluations=16)
         with Records(store) as records:
             prompts = [asked.prompt for asked in records.requests(found.run) if asked.kind == "improve"]
         assert prompts
-        assert all(("## Where to go" in prompt) == (method == "map-elites") for prompt in prompts)
+        assert any("## Where to go" in prompt for prompt in prompts) == (method == "map-elites")
 
 
 @pytest.mark.slow

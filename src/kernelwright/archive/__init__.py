@@ -5,7 +5,18 @@ or judged a kernel is not known. docs/archive.md has the formulas.
 """
 
 from kernelwright.archive._archive import Archive, Outcome
-from kernelwright.archive._cell import AXES, CELLS, LEVELS, WITHIN, Cell, Direction, directions, in_words, target
+from kernelwright.archive._cell import (
+    AXES,
+    CELLS,
+    FREELY,
+    LEVELS,
+    WITHIN,
+    Cell,
+    Direction,
+    directions,
+    in_words,
+    target,
+)
 from kernelwright.archive._choice import Choice, Repair, choice_from_json
 from kernelwright.archive._context import FACTORS
 from kernelwright.archive._entry import FLOOR, Entry, beats
@@ -26,6 +37,7 @@ __all__ = [
     "CELLS",
     "DEFAULT_STRATEGY",
     "FLOOR",
+    "FREELY",
     "LEVELS",
     "WITHIN",
     "Archive",

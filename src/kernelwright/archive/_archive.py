@@ -7,6 +7,7 @@ telling it the same again in the same order makes the same archive: that is how 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -70,6 +71,7 @@ class Archive:
         self.repairs = 0
         self._elites: dict[Cell, Entry] = {}
         self._contests: dict[str, Contest] = {}
+        self._children: Counter[str] = Counter()
 
     # What is known
 
@@ -81,6 +83,11 @@ class Archive:
     def contests(self) -> list[Entry]:
         """Challengers still to be measured beside their cell's elite, oldest first."""
         return [contest.entry for contest in self._contests.values()]
+
+    @property
+    def children(self) -> Mapping[str, int]:
+        """How many results were built on each kernel, failed ones too, by its hash; repairs are not counted."""
+        return MappingProxyType(self._children)
 
     @property
     def coverage(self) -> float:
@@ -174,6 +181,8 @@ class Archive:
         if isinstance(came_of, Repair):
             self.repairs += 1
             self.pool.tried(came_of.parent, mended=entry is not None)
+        if isinstance(came_of, Choice):
+            self._children[came_of.parent] += 1
         asked = asked_for(came_of)
         if asked is None:
             return 0
@@ -230,6 +239,7 @@ class Archive:
             "corrections": self.corrections,
             "results": self.results,
             "repairs": self.repairs,
+            "children": dict(self._children),
         }
 
     @classmethod
@@ -247,6 +257,7 @@ class Archive:
         self.pool = RepairPool.from_json(told["pool"])
         self.history = Transitions.from_json(told["history"])
         self.corrections, self.results, self.repairs = told["corrections"], told["results"], told["repairs"]
+        self._children = Counter(told["children"])
 
 
 @contextmanager

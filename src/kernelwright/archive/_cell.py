@@ -8,11 +8,13 @@ from kernelwright.archive._error import ArchiveError
 
 Cell = tuple[int, int, int]
 Step = tuple[str, int]
-Direction = Step | Literal["improve within the cell"]
+Direction = Step | Literal["improve within the cell", "as its writer sees fit"]
 
 AXES: Final = ("memory", "algorithm", "coordination")
 LEVELS: Final = 4
 WITHIN: Final = "improve within the cell"
+# Nothing is said of where to go.
+FREELY: Final = "as its writer sees fit"
 CELLS: Final[tuple[Cell, ...]] = tuple((m, a, c) for m in range(LEVELS) for a in range(LEVELS) for c in range(LEVELS))
 DIRECTIONS: Final[tuple[Direction, ...]] = (WITHIN, *((axis, way) for axis in AXES for way in (1, -1)))
 
@@ -24,6 +26,8 @@ def distance(one: Cell, other: Cell) -> int:
 
 def lies_that_way(cell: Cell, other: Cell, direction: Direction) -> bool:
     """Whether the other cell lies where the direction leads, however far."""
+    if direction == FREELY:
+        return True
     if isinstance(direction, str):
         return cell == other
     axis, way = AXES.index(direction[0]), direction[1]
@@ -31,7 +35,9 @@ def lies_that_way(cell: Cell, other: Cell, direction: Direction) -> bool:
 
 
 def target(cell: Cell, direction: Direction) -> Cell | None:
-    """The cell one step that way, the cell itself for `WITHIN`, None where the grid ends."""
+    """The cell one step that way, the cell itself for `WITHIN`, None where the grid ends or nothing was said."""
+    if direction == FREELY:
+        return None
     if isinstance(direction, str):
         return cell
     levels = list(cell)
@@ -47,7 +53,7 @@ def directions(cell: Cell) -> list[Direction]:
 
 def in_words(direction: Direction) -> str:
     if isinstance(direction, str):
-        return WITHIN
+        return direction
     axis, way = direction
     return f"one level up in {axis}" if way > 0 else f"one level down in {axis} (simplify)"
 
@@ -65,7 +71,9 @@ def to_cell(told: Any) -> Cell:
 def to_direction(told: Any) -> Direction:
     """A direction from what JSON made of it, or a sentence."""
     found = tuple(told) if isinstance(told, list | tuple) else told
-    for direction in DIRECTIONS:
+    for direction in (*DIRECTIONS, FREELY):
         if found == direction:
             return direction
-    raise ArchiveError(f"no direction {told!r}: give [axis, 1 or -1] with an axis of {', '.join(AXES)}, or {WITHIN!r}")
+    raise ArchiveError(
+        f"no direction {told!r}: give [axis, 1 or -1] with an axis of {', '.join(AXES)}, {WITHIN!r} or {FREELY!r}"
+    )

@@ -19,7 +19,7 @@ class Choice:
 
     Args:
         parent: Hash of the elite. `cell`: where it lives.
-        direction: An axis and +1 or -1, or `WITHIN`.
+        direction: An axis and +1 or -1, `WITHIN`, or `FREELY`: nothing is said of it.
         why: One sentence for a person.
         log_speedup: The parent's, when it was chosen: what a child's gain is counted from.
     """

@@ -20,12 +20,14 @@ class Scene:
     Args:
         pending: Choices made before that have not come back.
         bottlenecks: What holds an elite back, by its hash, where a profiler said so.
+        built_on: How many results there are of each kernel, by its hash.
     """
 
     elites: Mapping[Cell, Entry]
     history: Transitions
     pending: tuple[Choice, ...] = ()
     bottlenecks: Mapping[str, str] = field(default_factory=dict)
+    built_on: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -39,6 +41,11 @@ class Scene:
     @cached_property
     def tallies(self) -> Tallies:
         return self.history.tallies()
+
+    def children(self, cell: Cell) -> int:
+        """How often its elite was built on, counting what has not come back."""
+        elite = self.elites[cell].candidate
+        return self.built_on.get(elite, 0) + sum(choice.parent == elite for choice in self.pending)
 
     def room(self, cell: Cell, direction: Direction) -> float:
         """How much is left to win that way, 0 to 1: 1 where every cell is empty, near cells counting most."""

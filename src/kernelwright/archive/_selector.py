@@ -11,7 +11,7 @@ from kernelwright.archive._choice import Choice, Repair
 from kernelwright.archive._error import ArchiveError
 from kernelwright.archive._scene import Scene
 
-DEFAULT = "foremost"
+DEFAULT = "promising"
 REPAIR_SHARE = 0.3
 # A burst of failures must not stop the search while the share catches up: even when a repair is due, a coin decides.
 EAGERNESS = 0.5
@@ -45,7 +45,8 @@ class Selector:
         if not archive.elites:
             return None
         improving = tuple(each for each in pending if isinstance(each, Choice))
-        return self._strategy(Scene(archive.elites, archive.history, improving, bottlenecks or {}), rng)
+        scene = Scene(archive.elites, archive.history, improving, bottlenecks or {}, archive.children)
+        return self._strategy(scene, rng)
 
     def _may_repair(self, archive: Archive, pending: Sequence[Choice | Repair]) -> bool:
         repairs = archive.repairs + sum(isinstance(each, Repair) for each in pending)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernelwright.archive import Archive, Cell, Choice, Repair, target
+from kernelwright.archive import FREELY, Archive, Cell, Choice, Entry, Repair, target
 from kernelwright.prompts import (
     Example,
     Family,
@@ -71,8 +71,7 @@ class Author:
     """Words requests for one task and backend. `evolve`: whether advice is rewritten and chosen among.
 
     Args:
-        steer: Whether requests say where to take a kernel; else its writer decides.
-        inspire: Whether kernels of other cells are shown beside the one to improve.
+        inspire: Whether kernels of other cells are shown beside one that is to be taken somewhere.
         recall: A candidate's text, verdict and origin, by its hash.
         machine: What a verdict says of it, for the time when a profile has measured more.
         tokens: How long a prompt may be, as estimated from its characters.
@@ -88,7 +87,6 @@ class Author:
     tokens: int = Parts.tokens
     machine: Mapping[str, Any] = field(default_factory=dict)
     _seen: bool = False
-    steer: bool = True
     inspire: bool = True
     templates: bool = False
     _written: dict[str, list[str]] = field(default_factory=dict)
@@ -117,8 +115,7 @@ class Author:
         archive: Archive,
         rng: random.Random,
     ) -> Parts:
-        shown = INSPIRATIONS if self.inspire else 0
-        others = archive.inspirations(came_of.cell, shown, rng) if isinstance(came_of, Choice) else []
+        others = self._others(came_of, archive, rng)
         return Parts(
             kind=_kind(came_of),
             backend=self.backend,
@@ -128,10 +125,16 @@ class Author:
             parent=parent.kernel() if parent else None,
             inspirations=tuple(self.recall(other.candidate).kernel() for other in others),
             history=self._history(came_of.parent) if came_of else (),
-            target=_target(came_of) if self.steer and isinstance(came_of, Choice) else None,
+            target=_target(came_of) if isinstance(came_of, Choice) else None,
             tokens=self.tokens,
             templates=self.templates,
         )
+
+    def _others(self, came_of: Choice | Repair | None, archive: Archive, rng: random.Random) -> list[Entry]:
+        """Kernels of other cells; none beside one that is improved as its writer sees fit."""
+        if not self.inspire or not isinstance(came_of, Choice) or came_of.direction == FREELY:
+            return []
+        return archive.inspirations(came_of.cell, INSPIRATIONS, rng)
 
     def _history(self, candidate: str) -> tuple[Step, ...]:
         """What became of the steps that led here, oldest first."""

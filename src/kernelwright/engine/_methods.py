@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from kernelwright.archive import DEFAULT_STRATEGY, WITHIN, Archive, Choice, Entry, Repair, Selector
+from kernelwright.archive import DEFAULT_STRATEGY, FREELY, Archive, Choice, Entry, Repair, Selector
 from kernelwright.engine._names import check_name
 
 Step = Choice | Repair | None
@@ -20,12 +20,9 @@ Bottlenecks = Mapping[str, str]
 NOTHING_KNOWN: Bottlenecks = {}
 # How map-elites chose in runs that do not say: such a run is resumed and replayed as it was begun.
 EARLIER_STRATEGY = "bandit"
-# What takes a strategy's place without gradients: it builds on the same elites, in any direction.
-UNGUIDED = {"foremost": "aimless"}
+# What takes a strategy's place without gradients: it chooses elites by the same rule.
+UNGUIDED = {"promising": "unsteered", "foremost": "aimless"}
 WIDTH = 4
-# Who takes the archive for a map: says where to take a kernel, and shows what other cells hold. The others are as
-# they were published: a kernel, and what the judge said of it. "Stay with its strategy" would be a restraint there.
-BY_CELLS = ("map-elites",)
 
 
 class Method(Protocol):
@@ -79,7 +76,8 @@ def beam(width: int = WIDTH) -> Method:
 
 
 def _improve(entry: Entry, why: str) -> Choice:
-    return Choice(entry.candidate, entry.cell, WITHIN, why, entry.log_speedup)
+    """As it was published: a kernel, and what the judge said of it."""
+    return Choice(entry.candidate, entry.cell, FREELY, why, entry.log_speedup)
 
 
 METHODS: dict[str, Callable[[], Method]] = {

@@ -17,7 +17,7 @@ from kernelwright.engine._budget import Budget
 from kernelwright.engine._conductor import REWRITE, Conductor
 from kernelwright.engine._finals import Winner
 from kernelwright.engine._found import archive_of
-from kernelwright.engine._methods import BY_CELLS, EARLIER_STRATEGY, method
+from kernelwright.engine._methods import EARLIER_STRATEGY, method
 from kernelwright.engine._names import check_name
 from kernelwright.engine._preflight import Trial, trials
 from kernelwright.engine._seeding import SEEDERS, SEEDING, SEEDS
@@ -272,8 +272,7 @@ def _author(run: Run, task: Task, plan: Plan, means: Means, recall: Callable[[st
         recall,
         known,
         evolve=evolve,
-        steer=plan.search in BY_CELLS,
-        inspire=plan.search in BY_CELLS and "inspirations" not in plan.without,
+        inspire="inspirations" not in plan.without,
         tokens=tokens,
         machine=run.machine,
         templates=plan.tunes is not None and task.project is None,

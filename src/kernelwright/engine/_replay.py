@@ -13,8 +13,9 @@ from kernelwright.engine._optimize import Found, Means, Plan, play
 from kernelwright.engine._profiles import PROFILED
 from kernelwright.engine._tuning import RACED
 from kernelwright.fleet import Job, Kind, Result
+from kernelwright.prompts import seed
 from kernelwright.propose import Replay
-from kernelwright.store import Birth, Judged, Records, Run, State, Store
+from kernelwright.store import Birth, Genome, Judged, Outcome, Records, Run, State, Store
 from kernelwright.tasks import Task
 
 LETTERS = 10
@@ -95,16 +96,19 @@ def replay(records: Records, name: str, means: Means, *, in_order: bool = True) 
     begun = means.store.begin_run(
         task=run.task, wire=wire, settings=run.settings, versions=run.versions, machine=run.machine
     )
-    _take_over_known(records, run, begun, means.store)
+    _take_over(records, run, begun, means.store)
     rehearsed = [event.data for event in records.events(run.id) if event.kind == CAME] if in_order else None
     means = replace(means, rehearsed=rehearsed, seeder=means.proposer)
     return play(begun, Task.from_wire(wire), Plan.from_json(run.settings), means)
 
 
-def _take_over_known(records: Records, run: Run, begun: Run, store: Store) -> None:
-    """What other runs had judged when this one wrote it too: it was not judged again then, and is not now."""
-    known = list(_known_before(records, run))
-    if not known:
+def _take_over(records: Records, run: Run, begun: Run, store: Store) -> None:
+    """What other runs had left in the store: what they had judged is not judged again, and what their advice had been
+    worth is known from the beginning.
+    """
+    known, genomes = list(_known_before(records, run)), list(_advice_before(records, run))
+    outcomes = [outcome for name in _advice_names(run, genomes) for outcome in _outcomes_before(records, run, name)]
+    if not (known or genomes or outcomes):
         return
     others = store.begin_run(
         task=run.task, wire=records.task(run.task) or {}, settings=run.settings, versions={}, machine={}
@@ -114,6 +118,10 @@ def _take_over_known(records: Records, run: Run, begun: Run, store: Store) -> No
         assert candidate is not None
         store.keep_candidate(candidate, Birth(run=others.id, candidate=candidate.hash))
         store.keep_verdict(replace(judged, run=others.id))
+    for genome in genomes:
+        store.keep_genome(replace(genome, run=others.id))
+    for outcome in outcomes:
+        store.keep_outcome(replace(outcome, run=others.id))
     store.end_run(others.id, State.FINISHED, f"what run {begun.id} took over from others")
 
 
@@ -123,3 +131,20 @@ def _known_before(records: Records, run: Run) -> Iterator[Judged]:
         for judged in records.judged(birth.candidate, run.task):
             if judged.run != run.id and judged.noted < birth.noted:
                 yield judged
+
+
+def _advice_before(records: Records, run: Run) -> Iterator[Genome]:
+    """What other runs had written for the same backend."""
+    for genome in records.genomes(run.settings["backend"]):
+        if genome.run != run.id and genome.noted < run.noted:
+            yield genome
+
+
+def _advice_names(run: Run, genomes: list[Genome]) -> list[str]:
+    return [seed(run.settings["backend"]).hash, *(genome.hash for genome in genomes)]
+
+
+def _outcomes_before(records: Records, run: Run, genome: str) -> Iterator[Outcome]:
+    for outcome in records.outcomes(genome, run.settings["backend"]):
+        if outcome.run != run.id and outcome.noted < run.noted:
+            yield outcome

@@ -1,4 +1,4 @@
-"""The default: one of the foremost elites, in a direction that the bandit draws for it.
+"""One of the foremost elites, in a direction that the bandit draws for it.
 
 Who is built on is decided first and by speed alone. A bandit over all cells and directions builds on the fastest in a
 quarter to a third of its steps: slow cells are many, and easily improved.

@@ -1,0 +1,43 @@
+"""The default: the elite with most promise, first as its writer sees fit, then where the bandit says.
+
+Whoever is fast promises something, and whoever was hardly built on: what is new in its cell may grow past a kernel that
+nobody could improve in twenty tries. So a search climbs where it is fastest until that runs dry, and leaves it then.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+from kernelwright.archive._cell import FREELY, Cell
+from kernelwright.archive._choice import Choice
+from kernelwright.archive._scene import Scene
+from kernelwright.archive.strategies._registry import register
+from kernelwright.archive.strategies.bandit import arms_at, drawn
+
+# What it is worth, in log speedup, that nothing was built on an elite yet.
+UNTRIED = 2.0
+# Of so many children an elite's writers make what they like; the next are told where to go.
+FREE_CHILDREN = 2
+
+
+@register
+def promising(scene: Scene, rng: random.Random) -> Choice:
+    cell = most_promising(scene)
+    return freely(scene, cell) if scene.children(cell) < FREE_CHILDREN else drawn(scene, arms_at(scene, cell), rng)
+
+
+def most_promising(scene: Scene) -> Cell:
+    """The first in the grid where several promise the same."""
+    return max(scene.cells, key=lambda cell: promise(scene, cell))
+
+
+def promise(scene: Scene, cell: Cell) -> float:
+    """Log speedup, and what may be hoped for on top of it: less with every child."""
+    return scene.elites[cell].log_speedup + UNTRIED / math.sqrt(1 + scene.children(cell))
+
+
+def freely(scene: Scene, cell: Cell) -> Choice:
+    record = f"{scene.children(cell)} built on it so far, and none promises more"
+    why = f"The elite of cell {cell} ({scene.elites[cell].speed}), {FREELY}: {record}."
+    return scene.choice(cell, FREELY, why)
