@@ -19,6 +19,7 @@ from dataclasses import replace
 from kernelwright.archive import (
     AXES,
     CELLS,
+    FREELY,
     LEVELS,
     Archive,
     Cell,
@@ -34,7 +35,7 @@ from kernelwright.archive import (
     strategy_names,
     target,
 )
-from kernelwright.archive.strategies.foremost import foremost
+from kernelwright.archive.strategies.promising import promising
 
 RESULTS = (50, 100, 200)
 NOISE = 0.02
@@ -44,8 +45,8 @@ MOVING, TRYING = 0.15, 0.12
 
 @register
 def forgetful(scene: Scene, rng: random.Random) -> Choice:
-    """The default without its history: what is left is the order of the elites, room and what is pending."""
-    return foremost(replace(scene, history=Transitions()), rng)
+    """The default without its history: what is left is who is built on, room and what is pending."""
+    return promising(replace(scene, history=Transitions()), rng)
 
 
 class Landscape:
@@ -76,7 +77,8 @@ class Landscape:
         return candidate, cell
 
     def _landing(self, start: Cell, asked: Choice | None) -> Cell:
-        obeyed = asked is not None and self._rng.random() < OBEYING
+        steered = asked is not None and asked.direction != FREELY
+        obeyed = steered and self._rng.random() < OBEYING
         direction = asked.direction if asked and obeyed else self._rng.choice(directions(start))
         return target(start, direction) or start
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -39,18 +39,21 @@ class Family:
 
     Args:
         choices: The possible answers to each question, the plainest first, each a step further than the one before.
-        makes_sense: Whether answers go together.
         write: The candidate with these answers.
         slip: The same text with something gone wrong, of this kind.
+        makes_sense: Whether answers go together.
+        asked_of: Questions that are asked of one way only: which answer to which other question that is. Elsewhere
+            their answer is the plainest.
         visited: Too many to judge them all: only those are judged that searches meet.
     """
 
     name: str
     task: Path
     choices: Mapping[str, tuple[str, ...]]
-    makes_sense: Callable[[Answers], bool]
     write: Callable[[Answers], str]
     slip: Callable[[str, str], str]
+    makes_sense: Callable[[Answers], bool] = lambda answers: True
+    asked_of: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     visited: bool = False
 
     def answers(self, member: Member) -> dict[str, str]:
@@ -58,7 +61,35 @@ class Family:
 
     def member(self, answers: Answers) -> Member | None:
         """None where answers do not go together."""
-        return Member(tuple(answers[name] for name in self.choices)) if self.makes_sense(answers) else None
+        if self.settled(answers) != answers or not self.makes_sense(answers):
+            return None
+        return Member(tuple(answers[name] for name in self.choices))
+
+    def asked(self, answers: Answers) -> list[str]:
+        """The questions that these answers leave to be asked."""
+        return [name for name in self.choices if self._is_asked(name, answers)]
+
+    def _is_asked(self, name: str, answers: Answers) -> bool:
+        other, wanted = self.asked_of.get(name, (name, answers[name]))
+        return answers[other] == wanted
+
+    def settled(self, answers: Answers) -> dict[str, str]:
+        """What is not asked any more is forgotten: whoever comes back to it begins plainly."""
+        return {
+            name: answers[name] if self._is_asked(name, answers) else values[0] for name, values in self.choices.items()
+        }
+
+    def begun(self, one: Member, other: Member) -> Member:
+        """The first of the two, gone over to the other's way and written plainly there."""
+        goes = {name: self.answers(other)[name] for name, _ in self.asked_of.values()}
+        return Member(tuple(self.settled(self.answers(one) | goes).values()))
+
+    def changes(self, one: Member, other: Member) -> int:
+        """How many answers are given anew on the way from one to the other."""
+        ways = {name for name, _ in self.asked_of.values()}
+        over = sum(self.answers(one)[name] != self.answers(other)[name] for name in ways)
+        begun = self.begun(one, other).answers
+        return over + sum(mine != its for mine, its in zip(begun, other.answers, strict=True))
 
     def steps(self, member: Member) -> int:
         """How far it is from the plainest kernel of all."""

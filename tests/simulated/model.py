@@ -83,7 +83,7 @@ class SimulatedModel:
         if request.kind == "repair":
             return parent.mended if rng.random() < MENDING else parent
         child = self._improved(parent, self._read(request), rng)
-        return self._slipping(child, _differing(parent, child), rng)
+        return self._slipping(child, self._family.changes(parent, child), rng)
 
     def _slipping(self, member: Member, changes: int, rng: random.Random) -> Member:
         """The more is written at once, and the more there is to it, the likelier something is wrong."""
@@ -99,7 +99,7 @@ class SimulatedModel:
                 name: rng.choices(values, [RARER**place for place in range(len(values))])[0]
                 for name, values in self._family.choices.items()
             }
-            member = self._family.member(drawn)
+            member = self._family.member(self._family.settled(drawn))
             if member is not None:
                 return member
 
@@ -114,7 +114,7 @@ class SimulatedModel:
         """A kernel not far from the parent that lies where it was told to go, if it knows one."""
         near: dict[int, list[Member]] = defaultdict(list)
         for member in self._family.whole:
-            changes = _differing(parent, member)
+            changes = self._family.changes(parent, member)
             if 1 <= changes <= len(CHANGES) and self._goes(parent, member, direction):
                 near[changes].append(member)
         if not near:
@@ -130,8 +130,8 @@ class SimulatedModel:
         return (there[axis] - here[axis]) * way > 0
 
     def _likely(self, parent: Member, member: Member) -> float:
-        weight = 1.0
-        for values, mine, its in zip(self._family.choices.values(), parent.answers, member.answers, strict=True):
+        weight, begun = 1.0, self._family.begun(parent, member)
+        for values, mine, its in zip(self._family.choices.values(), begun.answers, member.answers, strict=True):
             weight *= 1.0 if mine == its else _closeness(values, mine, its)
         return weight
 
@@ -140,14 +140,20 @@ class SimulatedModel:
         number = rng.choices(range(1, len(CHANGES) + 1), CHANGES)[0]
         while True:
             answers = self._family.answers(parent)
-            answers |= (
-                self._said(answers, hint, rng)
-                or self._borrowed(answers, hint, number, rng)
-                or {name: self._other(name, answers[name], rng) for name in rng.sample(list(answers), number)}
-            )
-            member = self._family.member(answers)
+            idea = self._said(answers, hint, rng) or self._borrowed(answers, hint, number, rng)
+            answers = answers | idea if idea else self._changed(answers, number, rng)
+            member = self._family.member(self._family.settled(answers))
             if member is not None and member != parent.mended:
                 return member
+
+    def _changed(self, answers: dict[str, str], number: int, rng: random.Random) -> dict[str, str]:
+        """So many answers given anew, one after the other: what goes over to another way is asked about that one."""
+        left = [*answers]
+        for _ in range(number):
+            name = rng.choice([one for one in self._family.asked(answers) if one in left])
+            left.remove(name)
+            answers = self._family.settled(answers | {name: self._other(name, answers[name], rng)})
+        return answers
 
     def _said(self, answers: dict[str, str], hint: Hint, rng: random.Random) -> dict[str, str]:
         new = [(name, value) for name, value in hint.pays if answers.get(name, value) != value]
@@ -210,10 +216,6 @@ def _direction(text: str) -> tuple[str, int] | str | None:
         return STAY
     found = _MOVE.search(text)
     return (found[1], 1 if found[2] == "Go on" else -1) if found else None
-
-
-def _differing(one: Member, other: Member) -> int:
-    return sum(mine != its for mine, its in zip(one.answers, other.answers, strict=True))
 
 
 def _closeness(values: tuple[str, ...], one: str, other: str) -> float:
