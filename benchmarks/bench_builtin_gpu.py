@@ -1,17 +1,23 @@
 """How close the built-in synthesiser's Triton kernels come to a GPU's bandwidth, on KernelBench's level 1 at full size.
 
     python benchmarks/bench_builtin_gpu.py --suite-dir KernelBench      about 25 minutes on an H200
-    python benchmarks/bench_builtin_gpu.py --suite-dir KernelBench --problems 19,23,40 --no-judge
+    python benchmarks/bench_builtin_gpu.py --suite-dir KernelBench --problems 19,23,40 --no-judge --winners WINNERS
+    kernelwright bench kernelbench:1 --solutions WINNERS --attempted --baseline eager,compile
 
 For every problem a handful of genomes is written and raced, the quickest is held against eager, torch.compile and a
 plain copy in turns, with the caches emptied before each, and then judged. What is known of a problem is kept in the
 folder, so that the same command goes on where it was left; after --no-judge, the same without it judges what was
-raced. Each problem has a process of its own: a kernel that fails takes nothing else along.
+raced, or `kernelwright bench` does. Each problem has a process of its own: a kernel that fails takes nothing else
+along.
+
+Everything is compiled first, several problems at a time (--beside), which fills the compilers' caches; then a problem
+is measured while the next are read, and nobody else is on the device.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import importlib.util
 import json
 import os
@@ -20,7 +26,9 @@ import subprocess
 import sys
 import time
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,6 +54,8 @@ VARIED: tuple[dict[str, Any], ...] = (
     {"block": 2048, "warps": 8, "tile": 8192, "tile_warps": 16},
     {"chip": 32768, "tile_warps": 16},
     {"block": 4096, "warps": 8, "columns": 64},
+    {"block": 512, "rows": 4},
+    {"block": 2048, "warps": 8, "rows": 2},
     {"hold": 32768, "tile_warps": 32},
     {"stages": 3, "tile": 2048},
     {"evict": True},
@@ -59,6 +69,8 @@ VARIED: tuple[dict[str, Any], ...] = (
     {"parts": 16384, "tile": 2048},
     {"online": False},
 )
+# Problems that are read while one is measured.
+AHEAD = 2
 FLUSH = 256 << 20
 RACED, HELD = 7, 25
 # Elements that are copied and read to find out what the memory gives.
@@ -70,16 +82,30 @@ def main() -> None:
     asked.out.mkdir(parents=True, exist_ok=True)
     if asked.one is not None:
         found = _measured(asked.one, asked)
-        (asked.out / f"{asked.one}.json").write_text(json.dumps(found, indent=1) + "\n")
+        if not asked.compile_only:
+            (asked.out / f"{asked.one}.json").write_text(json.dumps(found, indent=1) + "\n")
         return
     began = time.monotonic()
-    for number in asked.problems:
+    open_ = [number for number in asked.problems if asked.again or not _is_done(_known(number, asked), asked)]
+    if asked.beside:
+        _at_once(asked.beside, open_, lambda number: _in_a_process(number, asked, asked.most, "--compile-only"))
+        print(f"compiled {len(open_)} problems in {time.monotonic() - began:.0f} s", flush=True)
+
+    def attempt(number: int) -> None:
         left = asked.seconds - (time.monotonic() - began)
-        if left > 0 and (asked.again or not _is_done(_known(number, asked), asked)):
+        if left > 0 and number in open_:
             _in_a_process(number, asked, left)
         if found := _known(number, asked):
             print(_line(found, _ceiling(_all_known(asked))), flush=True)
+
+    _at_once(1 + AHEAD, asked.problems, attempt)
     _summary(_all_known(asked))
+
+
+def _at_once(most: int, numbers: Iterable[int], work: Callable[[int], None]) -> None:
+    with ThreadPoolExecutor(most) as pool:
+        for _ in pool.map(work, numbers):
+            pass
 
 
 def _known(number: int, asked: argparse.Namespace) -> dict[str, Any]:
@@ -108,7 +134,12 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--no-judge", dest="judged", action="store_false")
     parser.add_argument("--no-compile", dest="compiled", action="store_false")
     parser.add_argument("--again", action="store_true", help="measure what is known already once more")
+    parser.add_argument("--beside", type=int, default=4, help="problems compiled at a time before any is measured")
+    parser.add_argument(
+        "--winners", type=Path, help="where the quickest kernels are left, as `kernelwright bench` reads"
+    )
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -116,7 +147,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 
 
-def _in_a_process(number: int, asked: argparse.Namespace, left: float) -> None:
+def _in_a_process(number: int, asked: argparse.Namespace, left: float, *more: str) -> None:
     """Measures a problem. One that only the end of all time cuts off is left to the next call."""
     command = [sys.executable, __file__, "--one", str(number), "--out", str(asked.out)]
     command += ["--genomes", str(asked.genomes), *(f"--genome={one}" for one in asked.genome)]
@@ -124,6 +155,8 @@ def _in_a_process(number: int, asked: argparse.Namespace, left: float) -> None:
     command += [] if asked.judged else ["--no-judge"]
     command += [] if asked.compiled else ["--no-compile"]
     command += ["--again"] if asked.again else []
+    command += [] if asked.winners is None else ["--winners", str(asked.winners)]
+    command += more
     log = asked.out / f"{number}.log"
     with log.open("w") as told:
         try:
@@ -133,7 +166,7 @@ def _in_a_process(number: int, asked: argparse.Namespace, left: float) -> None:
         except subprocess.TimeoutExpired:
             reason = f"took more than {asked.most:.0f} s" if asked.most <= left else ""
     kept = asked.out / f"{number}.json"
-    if reason and not kept.is_file():
+    if reason and not kept.is_file() and not more:
         last = (log.read_text().strip().splitlines() or [""])[-1][:300]
         kept.write_text(json.dumps({"problem": number, "title": "", "reason": f"{reason}: {last}"}) + "\n")
 
@@ -147,17 +180,33 @@ def _measured(number: int, asked: argparse.Namespace) -> dict[str, Any]:
     try:
         task = problem.tasks()[0]
         desk = Desk(task, Builtin().understand(task), LANGUAGES["triton"])
-        known = {} if asked.again else _known(number, asked)
-        found |= known or _raced(task, _texts(desk, asked), asked)
+        texts = _texts(desk, asked)
     except (CannotWriteError, TaskError) as error:
         return {**found, "reason": str(error).splitlines()[0]}
-    partial = asked.out / f"{number}.json"
-    partial.write_text(json.dumps(found, indent=1) + "\n")
-    if asked.judged and "genome" in found:
-        winner = read(f"{TritonGenome.mark} {found['genome']}", TritonGenome)
-        assert winner is not None
-        found |= _judged(task, desk.text(winner), asked)
-    return found
+    if asked.compile_only:
+        return _raced(task, texts, asked)
+    known = {} if asked.again else _known(number, asked)
+    with _alone_on_the_device(asked):
+        found |= known or _raced(task, texts, asked)
+        partial = asked.out / f"{number}.json"
+        partial.write_text(json.dumps(found, indent=1) + "\n")
+        winner = read(f"{TritonGenome.mark} {found['genome']}", TritonGenome) if "genome" in found else None
+        if winner and asked.winners:
+            _leave(desk.text(winner), number, asked.winners)
+        return found | _judged(task, desk.text(winner), asked) if winner and asked.judged else found
+
+
+@contextmanager
+def _alone_on_the_device(asked: argparse.Namespace) -> Iterator[None]:
+    """The next problem is read in the meantime, and waits here."""
+    with (asked.out / "device.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _leave(text: str, number: int, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"level_1_problem_{number}_sample_0_kernel.py").write_text(text)
 
 
 def _texts(desk: Desk, asked: argparse.Namespace) -> dict[str, str]:
@@ -177,6 +226,8 @@ def _genes(text: str) -> dict[str, Any]:
 def _raced(task: Task, texts: dict[str, str], asked: argparse.Namespace) -> dict[str, Any]:
     with torch.no_grad():
         found = _raced_on(*_reference(task), texts, asked)
+    if asked.compile_only:
+        return found
     torch.cuda.empty_cache()
     return {**found, "plain": _plain()} if "ms" in found else found
 
@@ -190,6 +241,9 @@ def _raced_on(
     del right
     if not calls:
         return {**found, "reason": f"no kernel was right: {next(iter(errors.values()))}"}
+    if asked.compile_only:
+        _compiled(model, inputs, errors)
+        return found
     times = _in_turns(calls, RACED)
     best = min(times, key=lambda name: times[name])
     others: dict[str, Callable[[], Any]] = {"ours": calls[best], "eager": lambda: model(*inputs)}
