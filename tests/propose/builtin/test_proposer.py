@@ -135,6 +135,12 @@ def test_a_reference_that_takes_too_long_is_said_and_the_next_is_captured(
     assert Builtin().understand(softmax)
 
 
+def test_the_process_that_captures_sees_no_device() -> None:
+    tracer = Tracer()
+    seen = Path(f"/proc/{tracer._process.pid}/environ").read_bytes().split(b"\0")
+    assert b"CUDA_VISIBLE_DEVICES=" in seen
+
+
 def test_a_tracer_that_cannot_begin_is_not_taken_for_a_slow_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelwright.propose.builtin._tracer.PROGRAM", "kernelwright.no_such_program")
     with pytest.raises(CannotWriteError, match="process that captures references ended") as said:
