@@ -24,11 +24,12 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import types
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,6 @@ import torch
 
 from kernelwright.judge import InfraError, Judge
 from kernelwright.propose.builtin import Builtin, CannotWriteError, TritonGenome
-from kernelwright.propose.builtin._genome import read
 from kernelwright.propose.builtin._proposer import LANGUAGES, Desk
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tasks.suites import select
@@ -80,25 +80,31 @@ PLAIN = 1 << 29
 def main() -> None:
     asked = _asked()
     asked.out.mkdir(parents=True, exist_ok=True)
-    if asked.one is not None:
+    if asked.one is None:
+        _all(asked)
+    elif asked.compile_only:
+        _compile(asked.one, asked)
+    else:
         found = _measured(asked.one, asked)
-        if not asked.compile_only:
-            (asked.out / f"{asked.one}.json").write_text(json.dumps(found, indent=1) + "\n")
-        return
+        (asked.out / f"{asked.one}.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _all(asked: argparse.Namespace) -> None:
     began = time.monotonic()
-    open_ = [number for number in asked.problems if asked.again or not _is_done(_known(number, asked), asked)]
-    if asked.beside:
-        _at_once(asked.beside, open_, lambda number: _in_a_process(number, asked, asked.most, "--compile-only"))
-        print(f"compiled {len(open_)} problems in {time.monotonic() - began:.0f} s", flush=True)
+    with tempfile.TemporaryDirectory() as asked.texts:
+        open_ = [number for number in asked.problems if asked.again or not _is_done(_known(number, asked), asked)]
+        if asked.beside:
+            _at_once(asked.beside, open_, lambda number: _in_a_process(number, asked, asked.most, "--compile-only"))
+            print(f"compiled {len(open_)} problems in {time.monotonic() - began:.0f} s", flush=True)
 
-    def attempt(number: int) -> None:
-        left = asked.seconds - (time.monotonic() - began)
-        if left > 0 and number in open_:
-            _in_a_process(number, asked, left)
-        if found := _known(number, asked):
-            print(_line(found, _ceiling(_all_known(asked))), flush=True)
+        def attempt(number: int) -> None:
+            left = asked.seconds - (time.monotonic() - began)
+            if left > 0 and number in open_:
+                _in_a_process(number, asked, left)
+            if found := _known(number, asked):
+                print(_line(found, _ceiling(_all_known(asked))), flush=True)
 
-    _at_once(1 + AHEAD, asked.problems, attempt)
+        _at_once(1 + AHEAD, asked.problems, attempt)
     _summary(_all_known(asked))
 
 
@@ -139,6 +145,7 @@ def _asked() -> argparse.Namespace:
         "--winners", type=Path, help="where the quickest kernels are left, as `kernelwright bench` reads"
     )
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--texts", default="", help=argparse.SUPPRESS)
     parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -156,7 +163,7 @@ def _in_a_process(number: int, asked: argparse.Namespace, left: float, *more: st
     command += [] if asked.compiled else ["--no-compile"]
     command += ["--again"] if asked.again else []
     command += [] if asked.winners is None else ["--winners", str(asked.winners)]
-    command += more
+    command += ["--texts", asked.texts, *more]
     log = asked.out / f"{number}.log"
     with log.open("w") as told:
         try:
@@ -179,21 +186,33 @@ def _measured(number: int, asked: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {"problem": number, "title": problem.title}
     try:
         task = problem.tasks()[0]
-        desk = Desk(task, Builtin().understand(task), LANGUAGES["triton"])
-        texts = _texts(desk, asked)
+        texts = _texts(number, task, asked)
     except (CannotWriteError, TaskError) as error:
         return {**found, "reason": str(error).splitlines()[0]}
-    if asked.compile_only:
-        return _raced(task, texts, asked)
-    known = {} if asked.again else _known(number, asked)
+    if asked.compiled:
+        importlib.import_module("torch._inductor.compile_fx")  # takes seconds, which nobody else should wait for
     with _alone_on_the_device(asked):
+        known = {} if asked.again else _known(number, asked)
         found |= known or _raced(task, texts, asked)
         partial = asked.out / f"{number}.json"
         partial.write_text(json.dumps(found, indent=1) + "\n")
-        winner = read(f"{TritonGenome.mark} {found['genome']}", TritonGenome) if "genome" in found else None
+        winner = texts.get(found.get("genome", ""))
         if winner and asked.winners:
-            _leave(desk.text(winner), number, asked.winners)
-        return found | _judged(task, desk.text(winner), asked) if winner and asked.judged else found
+            _leave(winner, number, asked.winners)
+        return found | _judged(task, winner, asked) if winner and asked.judged else found
+
+
+def _compile(number: int, asked: argparse.Namespace) -> None:
+    """Calls everything once, so that it lies in the compilers' caches."""
+    task = select(f"kernelbench:1/{number}", asked.suite_dir)[1][0].tasks()[0]
+    texts = _texts(number, task, asked)
+    with torch.no_grad():
+        model, inputs = _reference(task)
+        for place, text in enumerate(texts.values()):
+            with suppress(Exception):
+                _candidate(text, place, model)(*inputs)
+        if asked.compiled:
+            _compiled(model, inputs, {})
 
 
 @contextmanager
@@ -209,8 +228,18 @@ def _leave(text: str, number: int, folder: Path) -> None:
     (folder / f"level_1_problem_{number}_sample_0_kernel.py").write_text(text)
 
 
-def _texts(desk: Desk, asked: argparse.Namespace) -> dict[str, str]:
-    """Kernels by their genomes: the usual one, and others as far as they make a difference."""
+def _texts(number: int, task: Task, asked: argparse.Namespace) -> dict[str, str]:
+    """Kernels by their genomes; written once by who compiles them first."""
+    kept = Path(asked.texts) / f"{number}.json"
+    if kept.is_file():
+        return dict(json.loads(kept.read_text()))
+    texts = _written(Desk(task, Builtin().understand(task), LANGUAGES["triton"]), asked)
+    kept.write_text(json.dumps(texts))
+    return texts
+
+
+def _written(desk: Desk, asked: argparse.Namespace) -> dict[str, str]:
+    """The usual genome, and others as far as they make a difference."""
     usual = TritonGenome()
     said = [replace(usual, **_genes(text)) for text in asked.genome]
     genomes = dict.fromkeys(desk.settled(one) for one in (usual, *said, *(replace(usual, **one) for one in VARIED)))
@@ -226,8 +255,6 @@ def _genes(text: str) -> dict[str, Any]:
 def _raced(task: Task, texts: dict[str, str], asked: argparse.Namespace) -> dict[str, Any]:
     with torch.no_grad():
         found = _raced_on(*_reference(task), texts, asked)
-    if asked.compile_only:
-        return found
     torch.cuda.empty_cache()
     return {**found, "plain": _plain()} if "ms" in found else found
 
@@ -241,9 +268,6 @@ def _raced_on(
     del right
     if not calls:
         return {**found, "reason": f"no kernel was right: {next(iter(errors.values()))}"}
-    if asked.compile_only:
-        _compiled(model, inputs, errors)
-        return found
     times = _in_turns(calls, RACED)
     best = min(times, key=lambda name: times[name])
     others: dict[str, Callable[[], Any]] = {"ours": calls[best], "eager": lambda: model(*inputs)}
@@ -276,9 +300,7 @@ def _candidates(
     errors: dict[str, str] = {}
     for number, (genome, text) in enumerate(texts.items()):
         try:
-            made = _loaded(text, number).ModelNew()
-            made.load_state_dict(model.state_dict())
-            made = made.cuda()
+            made = _candidate(text, number, model)
             off = _distance(made(*inputs), right)
             if off > 1e-3:
                 errors[genome] = f"off by {off:.3g}"
@@ -289,6 +311,12 @@ def _candidates(
             if "illegal" in str(error):
                 raise
     return calls, errors
+
+
+def _candidate(text: str, number: int, model: torch.nn.Module) -> torch.nn.Module:
+    made: torch.nn.Module = _loaded(text, number).ModelNew()
+    made.load_state_dict(model.state_dict())
+    return made.cuda()
 
 
 def _loaded(text: str, number: int) -> types.ModuleType:
