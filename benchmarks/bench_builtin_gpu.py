@@ -1,26 +1,35 @@
 """How close the built-in synthesiser's Triton kernels come to a GPU's bandwidth, on KernelBench's level 1 at full size.
 
     python benchmarks/bench_builtin_gpu.py --suite-dir KernelBench      about 25 minutes on an H200
-    python benchmarks/bench_builtin_gpu.py --suite-dir KernelBench --problems 19,23,40 --no-judge
+    python benchmarks/bench_builtin_gpu.py --suite-dir KernelBench --problems 19,23,40 --no-judge --winners WINNERS
+    kernelwright bench kernelbench:1 --solutions WINNERS --attempted --baseline eager,compile
 
 For every problem a handful of genomes is written and raced, the quickest is held against eager, torch.compile and a
 plain copy in turns, with the caches emptied before each, and then judged. What is known of a problem is kept in the
 folder, so that the same command goes on where it was left; after --no-judge, the same without it judges what was
-raced. Each problem has a process of its own: a kernel that fails takes nothing else along.
+raced, or `kernelwright bench` does. Each problem has a process of its own: a kernel that fails takes nothing else
+along.
+
+Everything is compiled first, several problems at a time (--beside), which fills the compilers' caches; then a problem
+is measured while the next are read, and nobody else is on the device.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import importlib.util
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +38,6 @@ import torch
 
 from kernelwright.judge import InfraError, Judge
 from kernelwright.propose.builtin import Builtin, CannotWriteError, TritonGenome
-from kernelwright.propose.builtin._genome import read
 from kernelwright.propose.builtin._proposer import LANGUAGES, Desk
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tasks.suites import select
@@ -46,6 +54,8 @@ VARIED: tuple[dict[str, Any], ...] = (
     {"block": 2048, "warps": 8, "tile": 8192, "tile_warps": 16},
     {"chip": 32768, "tile_warps": 16},
     {"block": 4096, "warps": 8, "columns": 64},
+    {"block": 512, "rows": 4},
+    {"block": 2048, "warps": 8, "rows": 2},
     {"hold": 32768, "tile_warps": 32},
     {"stages": 3, "tile": 2048},
     {"evict": True},
@@ -59,6 +69,8 @@ VARIED: tuple[dict[str, Any], ...] = (
     {"parts": 16384, "tile": 2048},
     {"online": False},
 )
+# Problems that are read while one is measured.
+AHEAD = 2
 FLUSH = 256 << 20
 RACED, HELD = 7, 25
 # Elements that are copied and read to find out what the memory gives.
@@ -68,18 +80,38 @@ PLAIN = 1 << 29
 def main() -> None:
     asked = _asked()
     asked.out.mkdir(parents=True, exist_ok=True)
-    if asked.one is not None:
+    if asked.one is None:
+        _all(asked)
+    elif asked.compile_only:
+        _compile(asked.one, asked)
+    else:
         found = _measured(asked.one, asked)
         (asked.out / f"{asked.one}.json").write_text(json.dumps(found, indent=1) + "\n")
-        return
+
+
+def _all(asked: argparse.Namespace) -> None:
     began = time.monotonic()
-    for number in asked.problems:
-        left = asked.seconds - (time.monotonic() - began)
-        if left > 0 and (asked.again or not _is_done(_known(number, asked), asked)):
-            _in_a_process(number, asked, left)
-        if found := _known(number, asked):
-            print(_line(found, _ceiling(_all_known(asked))), flush=True)
+    with tempfile.TemporaryDirectory() as asked.texts:
+        open_ = [number for number in asked.problems if asked.again or not _is_done(_known(number, asked), asked)]
+        if asked.beside:
+            _at_once(asked.beside, open_, lambda number: _in_a_process(number, asked, asked.most, "--compile-only"))
+            print(f"compiled {len(open_)} problems in {time.monotonic() - began:.0f} s", flush=True)
+
+        def attempt(number: int) -> None:
+            left = asked.seconds - (time.monotonic() - began)
+            if left > 0 and number in open_:
+                _in_a_process(number, asked, left)
+            if found := _known(number, asked):
+                print(_line(found, _ceiling(_all_known(asked))), flush=True)
+
+        _at_once(1 + AHEAD, asked.problems, attempt)
     _summary(_all_known(asked))
+
+
+def _at_once(most: int, numbers: Iterable[int], work: Callable[[int], None]) -> None:
+    with ThreadPoolExecutor(most) as pool:
+        for _ in pool.map(work, numbers):
+            pass
 
 
 def _known(number: int, asked: argparse.Namespace) -> dict[str, Any]:
@@ -108,7 +140,13 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--no-judge", dest="judged", action="store_false")
     parser.add_argument("--no-compile", dest="compiled", action="store_false")
     parser.add_argument("--again", action="store_true", help="measure what is known already once more")
+    parser.add_argument("--beside", type=int, default=4, help="problems compiled at a time before any is measured")
+    parser.add_argument(
+        "--winners", type=Path, help="where the quickest kernels are left, as `kernelwright bench` reads"
+    )
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--texts", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -116,7 +154,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 
 
-def _in_a_process(number: int, asked: argparse.Namespace, left: float) -> None:
+def _in_a_process(number: int, asked: argparse.Namespace, left: float, *more: str) -> None:
     """Measures a problem. One that only the end of all time cuts off is left to the next call."""
     command = [sys.executable, __file__, "--one", str(number), "--out", str(asked.out)]
     command += ["--genomes", str(asked.genomes), *(f"--genome={one}" for one in asked.genome)]
@@ -124,6 +162,8 @@ def _in_a_process(number: int, asked: argparse.Namespace, left: float) -> None:
     command += [] if asked.judged else ["--no-judge"]
     command += [] if asked.compiled else ["--no-compile"]
     command += ["--again"] if asked.again else []
+    command += [] if asked.winners is None else ["--winners", str(asked.winners)]
+    command += ["--texts", asked.texts, *more]
     log = asked.out / f"{number}.log"
     with log.open("w") as told:
         try:
@@ -133,7 +173,7 @@ def _in_a_process(number: int, asked: argparse.Namespace, left: float) -> None:
         except subprocess.TimeoutExpired:
             reason = f"took more than {asked.most:.0f} s" if asked.most <= left else ""
     kept = asked.out / f"{number}.json"
-    if reason and not kept.is_file():
+    if reason and not kept.is_file() and not more:
         last = (log.read_text().strip().splitlines() or [""])[-1][:300]
         kept.write_text(json.dumps({"problem": number, "title": "", "reason": f"{reason}: {last}"}) + "\n")
 
@@ -146,22 +186,60 @@ def _measured(number: int, asked: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {"problem": number, "title": problem.title}
     try:
         task = problem.tasks()[0]
-        desk = Desk(task, Builtin().understand(task), LANGUAGES["triton"])
-        known = {} if asked.again else _known(number, asked)
-        found |= known or _raced(task, _texts(desk, asked), asked)
+        texts = _texts(number, task, asked)
     except (CannotWriteError, TaskError) as error:
         return {**found, "reason": str(error).splitlines()[0]}
-    partial = asked.out / f"{number}.json"
-    partial.write_text(json.dumps(found, indent=1) + "\n")
-    if asked.judged and "genome" in found:
-        winner = read(f"{TritonGenome.mark} {found['genome']}", TritonGenome)
-        assert winner is not None
-        found |= _judged(task, desk.text(winner), asked)
-    return found
+    if asked.compiled:
+        importlib.import_module("torch._inductor.compile_fx")  # takes seconds, which nobody else should wait for
+    with _alone_on_the_device(asked):
+        known = {} if asked.again else _known(number, asked)
+        found |= known or _raced(task, texts, asked)
+        partial = asked.out / f"{number}.json"
+        partial.write_text(json.dumps(found, indent=1) + "\n")
+        winner = texts.get(found.get("genome", ""))
+        if winner and asked.winners:
+            _leave(winner, number, asked.winners)
+        return found | _judged(task, winner, asked) if winner and asked.judged else found
 
 
-def _texts(desk: Desk, asked: argparse.Namespace) -> dict[str, str]:
-    """Kernels by their genomes: the usual one, and others as far as they make a difference."""
+def _compile(number: int, asked: argparse.Namespace) -> None:
+    """Calls everything once, so that it lies in the compilers' caches."""
+    task = select(f"kernelbench:1/{number}", asked.suite_dir)[1][0].tasks()[0]
+    texts = _texts(number, task, asked)
+    with torch.no_grad():
+        model, inputs = _reference(task)
+        for place, text in enumerate(texts.values()):
+            with suppress(Exception):
+                _candidate(text, place, model)(*inputs)
+        if asked.compiled:
+            _compiled(model, inputs, {})
+
+
+@contextmanager
+def _alone_on_the_device(asked: argparse.Namespace) -> Iterator[None]:
+    """The next problem is read in the meantime, and waits here."""
+    with (asked.out / "device.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _leave(text: str, number: int, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"level_1_problem_{number}_sample_0_kernel.py").write_text(text)
+
+
+def _texts(number: int, task: Task, asked: argparse.Namespace) -> dict[str, str]:
+    """Kernels by their genomes; written once by who compiles them first."""
+    kept = Path(asked.texts) / f"{number}.json"
+    if kept.is_file():
+        return dict(json.loads(kept.read_text()))
+    texts = _written(Desk(task, Builtin().understand(task), LANGUAGES["triton"]), asked)
+    kept.write_text(json.dumps(texts))
+    return texts
+
+
+def _written(desk: Desk, asked: argparse.Namespace) -> dict[str, str]:
+    """The usual genome, and others as far as they make a difference."""
     usual = TritonGenome()
     said = [replace(usual, **_genes(text)) for text in asked.genome]
     genomes = dict.fromkeys(desk.settled(one) for one in (usual, *said, *(replace(usual, **one) for one in VARIED)))
@@ -222,9 +300,7 @@ def _candidates(
     errors: dict[str, str] = {}
     for number, (genome, text) in enumerate(texts.items()):
         try:
-            made = _loaded(text, number).ModelNew()
-            made.load_state_dict(model.state_dict())
-            made = made.cuda()
+            made = _candidate(text, number, model)
             off = _distance(made(*inputs), right)
             if off > 1e-3:
                 errors[genome] = f"off by {off:.3g}"
@@ -235,6 +311,12 @@ def _candidates(
             if "illegal" in str(error):
                 raise
     return calls, errors
+
+
+def _candidate(text: str, number: int, model: torch.nn.Module) -> torch.nn.Module:
+    made: torch.nn.Module = _loaded(text, number).ModelNew()
+    made.load_state_dict(model.state_dict())
+    return made.cuda()
 
 
 def _loaded(text: str, number: int) -> types.ModuleType:

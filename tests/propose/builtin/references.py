@@ -107,6 +107,17 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
         "torch.randn(9, 2, 3)",
     ),
     "pooling": ("F.max_pool2d(x, 3, 2, 1) + F.avg_pool2d(x, 2)[:, :, :7, :11]", "torch.randn(2, 5, 14, 22)", ""),
+    "pooling far apart": (
+        "F.max_pool3d(x, 3, 2, 1, 3) + F.avg_pool3d(x, 3, 2, 1)[:, :, :3, :4, :6]",
+        "torch.randn(2, 3, 10, 12, 16)",
+        "",
+    ),
+    "pooling along a row": (
+        "(F.max_pool1d(x, 8, 1, 4, 3), F.avg_pool1d(x, 5, 2, 2), F.max_pool1d(F.pad(x, (3, 1), value=2.0), 4, 3))",
+        "torch.randn(3, 5, 131)",
+        "",
+    ),
+    "pooling side by side": ("F.max_pool2d(x, 4, 1, 2) * 2", "torch.randn(3, 2, 15, 33)", ""),
     "global pooling": ("F.adaptive_avg_pool2d(x, 1)", "torch.randn(3, 7, 9, 11)", ""),
     "largest and where": ("(x.max(1)[0], x.argmax(1), x.argmin(-1), x.min(0)[1])", "torch.randn(37, 131)", ""),
     "the best three": ("torch.topk(x, 3, dim=-1)", "torch.randn(37, 29)", ""),

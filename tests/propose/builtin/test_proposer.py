@@ -10,13 +10,14 @@ import pytest
 from kernelwright.judge import Judge
 from kernelwright.propose import ProposerError, Request, parse, proposer
 from kernelwright.propose.builtin import Builtin, CannotWriteError, Genome
-from kernelwright.propose.builtin._capture import Graph, Node, Source, _countable
+from kernelwright.propose.builtin._capture import Graph, Node, Source
 from kernelwright.propose.builtin._genome import read
 from kernelwright.propose.builtin._kernels import plan
 from kernelwright.propose.builtin._lower import lower
+from kernelwright.propose.builtin._proposer import LANGUAGES, Desk
 from kernelwright.propose.builtin._tracer import Tracer
 from kernelwright.tasks import Task, load_task
-from tests.propose.builtin.references import reference
+from tests.propose.builtin.references import reference, source_of
 
 FOREIGN = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n"
 
@@ -134,6 +135,12 @@ def test_a_reference_that_takes_too_long_is_said_and_the_next_is_captured(
     assert Builtin().understand(softmax)
 
 
+def test_the_process_that_captures_sees_no_device() -> None:
+    tracer = Tracer()
+    seen = Path(f"/proc/{tracer._process.pid}/environ").read_bytes().split(b"\0")
+    assert b"CUDA_VISIBLE_DEVICES=" in seen
+
+
 def test_a_tracer_that_cannot_begin_is_not_taken_for_a_slow_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelwright.propose.builtin._tracer.PROGRAM", "kernelwright.no_such_program")
     with pytest.raises(CannotWriteError, match="process that captures references ended") as said:
@@ -141,10 +148,14 @@ def test_a_tracer_that_cannot_begin_is_not_taken_for_a_slow_reference(monkeypatc
     assert "kernelwright.no_such_program" in said.value.fix
 
 
-def test_a_tensor_too_large_to_be_counted_in_32_bits_is_refused():
-    assert _countable((2**16, 2**15 - 1)) == (2**16, 2**15 - 1)
+@pytest.mark.parametrize("backend", ["cpp", "sycl"])
+def test_a_tensor_too_large_to_be_counted_in_32_bits_is_refused(backend: str, tmp_path: Path) -> None:
+    path = tmp_path / "task.py"
+    path.write_text(source_of("x + 1", "torch.randn(65536, 32768)"))
+    task, language = load_task(path), LANGUAGES[backend]
+    desk = Desk(task, Builtin().understand(task), language)
     with pytest.raises(CannotWriteError, match=r"(?s)a tensor of 2,147,483,648 elements; .* --set or --fit"):
-        _countable((2**16, 2**15))
+        desk.text(language.genome())
 
 
 def test_shapes_that_depend_on_values_are_refused_with_what_to_do(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ FULL_SIZE = {
     "torch.softmax(x, -1)": "torch.randn(3, 3000000)",
     "x.mean(1)": "torch.randn(16, 4096, 257)",
     "torch.tanh(x)": "torch.randn(64, 1000)",
+    "F.max_pool2d(x, 3, 1, 1)": "torch.randn(64, 64, 512, 512)",
 }
 
 
@@ -110,6 +111,39 @@ def test_programs_that_read_the_same_of_a_large_weight_follow_each_other(tmp_pat
     assert "i0 = task // 2048" in _written("x * self.w", rows, tmp_path, weights.format("16, 1"))
 
 
+def test_padding_is_not_written_down(tmp_path: Path) -> None:
+    text = _written("F.avg_pool2d(x, 3, 2, 1) * 2", "torch.randn(64, 64, 512, 512)", tmp_path)
+    assert text.count("@triton.jit\ndef case") == 1
+    assert text.count("torch.empty(") == 1
+    assert "other=0.0" in text
+
+
+def test_a_padded_copy_stays_where_it_does_not_follow_the_axes(tmp_path: Path) -> None:
+    text = _written("F.pad(x, (1, 1, 1, 1)).reshape(66, -1).sum(0)", "torch.randn(64, 64)", tmp_path)
+    assert "torch.empty((66, 66)" not in text
+    text = _written("F.pad(x, (1, 1, 1, 1)).reshape(44, -1).sum(0)", "torch.randn(64, 64)", tmp_path)
+    assert "torch.empty((66, 66)" in text
+
+
+def test_rows_of_windows_share_what_they_read(tmp_path: Path) -> None:
+    text = _written("F.max_pool2d(x, 4, 1, 1)", "torch.randn(32, 64, 512, 512)", tmp_path)
+    assert text.count("tl.store(") == 7
+    assert text.count("tl.load(") == (7 + 3) * 4
+
+
+def test_only_terms_that_lead_too_far_are_counted_in_64_bits(tmp_path: Path) -> None:
+    text = _written("torch.tanh(x)", "torch.randn(4, 1073741824)", tmp_path)
+    assert "tl.program_id(0).to(tl.int64)" in text
+    text = _written("F.avg_pool2d(x, 11)", "torch.randn(16, 64, 2048, 2048)", tmp_path)
+    assert "i0 * tl.full([], 4194304, tl.int64) + i1 * 22528 " in text
+    assert "int64" not in _written("torch.tanh(x)", "torch.randn(4, 536870000)", tmp_path)
+
+
+def test_values_beyond_32_bits_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotWriteError, match=r"(?s)places beyond 2\^31 - 1.* --set or --fit"):
+        _written("x + torch.arange(x.shape[0], device=x.device)", "torch.randn(3000000000)", tmp_path)
+
+
 def test_what_it_cannot_write_is_named(tmp_path: Path) -> None:
     with pytest.raises(CannotWriteError, match=r"aten\.mm\.default in Triton"):
         _desk("product, bias, gelu", tmp_path).text(TritonGenome())
@@ -125,6 +159,22 @@ def test_kernels_are_right(name: str, genome: TritonGenome, judge: Judge, tmp_pa
         text = desk.text(genome)
     except CannotWriteError as error:
         pytest.skip(str(error))
+    verdict = judge.judge(desk.task, text, timed=False)
+    assert verdict.status == Status.UNTIMED, verdict.message
+    judge.forget(desk.task)
+
+
+@needs_triton
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bias gelu", "pooling", "running sums", "embedding", "sum of columns", "huber loss"])
+def test_kernels_that_count_in_64_bits_are_right(
+    name: str, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("_tile", "_sheet"):
+        monkeypatch.setattr(f"kernelwright.propose.builtin.triton.{module}.WIDE", 1 << 5)
+    desk = _desk(name, tmp_path)
+    text = desk.text(TINY)
+    assert "tl.int64" in text
     verdict = judge.judge(desk.task, text, timed=False)
     assert verdict.status == Status.UNTIMED, verdict.message
     judge.forget(desk.task)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,6 @@ from kernelwright.tasks import Task
 
 # What becomes of a value at the end: it is returned, or a buffer of the reference's gets it.
 RETURNED, CHANGED = "USER_OUTPUT", "BUFFER_MUTATION"
-# Places in a tensor are counted in 32 bits where values are picked out of it.
-MOST_ELEMENTS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ def _graph(wire: Mapping[str, Any]) -> Graph:
     if foreign:
         raise CannotWriteError(f"the reference changes what it was given ({foreign[0].lower()}).")
     return Graph(
-        sources=tuple(Source(**{**one, "shape": _countable(_shape(one["shape"]))}) for one in wire["sources"]),
+        sources=tuple(Source(**{**one, "shape": _shape(one["shape"])}) for one in wire["sources"]),
         nodes=tuple(_node(one) for one in wire["nodes"]),
         outputs=tuple(name for kind, _, name in named if kind == RETURNED),
         structure="" if wire["single"] else wire["structure"],
@@ -105,14 +102,6 @@ def _node(wire: Mapping[str, Any]) -> Node:
 
 def _shape(sizes: list[int] | None) -> tuple[int, ...] | None:
     return None if sizes is None else tuple(sizes)
-
-
-def _countable(shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    elements = math.prod(shape or ())
-    if elements > MOST_ELEMENTS:
-        what = f"the reference has a tensor of {elements:,} elements; the built-in synthesiser counts up to 2^31 - 1."
-        raise CannotWriteError(what, "Say smaller sizes with --set or --fit, or name a model with --model.")
-    return shape
 
 
 def _output(wire: Any) -> str:

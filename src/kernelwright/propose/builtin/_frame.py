@@ -46,7 +46,9 @@ class Frame:
 
     def moves(self, expression: Expression, axes: Sequence[int]) -> bool:
         """Whether a value differs along one of these axes."""
-        layouts = [part.layout for part in walk(expression) if isinstance(part, Access | Place)]
+        parts = list(walk(expression))
+        layouts = [part.layout for part in parts if isinstance(part, Access | Place)]
+        layouts += [bound.layout for part in parts if isinstance(part, Access) for bound in part.bounds]
         return any(layout.strides[axis] for layout in layouts for axis in axes)
 
     def is_row_value(self, expression: Expression) -> bool:

@@ -58,14 +58,33 @@ class Layout:
     offset: int
     strides: Shape
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the greatest address."""
+        moves = [(size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True)]
+        return self.offset + sum(min(0, move) for move in moves), self.offset + sum(max(0, move) for move in moves)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A coordinate, as an affine address, and how many places there are along its axis."""
+
+    layout: Layout
+    size: int
+
 
 @dataclass(frozen=True)
 class Access:
-    """What a buffer holds at an address, moved by `picks`: integers read elsewhere, each times a stride."""
+    """What a buffer holds at an address, moved by `picks`: integers read elsewhere, each times a stride.
+
+    Where a coordinate lies outside of its bound, nothing is read and the value is `beyond`.
+    """
 
     buffer: Buffer
     layout: Layout
     picks: tuple[tuple[Expression, int], ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    beyond: float = 0.0
 
     @property
     def shape(self) -> Shape:
@@ -247,10 +266,16 @@ def accesses(expression: Expression) -> Iterator[Access]:
     return (part for part in walk(expression) if isinstance(part, Access))
 
 
+def expressions(statement: Statement) -> tuple[Expression, ...]:
+    """What a statement evaluates."""
+    match statement:
+        case Product(left=left, right=right):
+            return left, right
+        case Scatter(start=start, index=index, value=value):
+            return start, index, value
+        case _:
+            return (statement.expression,)
+
+
 def reads(statement: Statement) -> set[Buffer]:
-    if isinstance(statement, Product):
-        return {statement.left.buffer, statement.right.buffer}
-    if isinstance(statement, Scatter):
-        parts = (statement.start, statement.index, statement.value)
-        return {access.buffer for part in parts for access in accesses(part)}
-    return {access.buffer for access in accesses(statement.expression)}
+    return {access.buffer for part in expressions(statement) for access in accesses(part)}

@@ -88,7 +88,7 @@ class Lowering:
         new = enumerate(self._graph.changed)
         changed = tuple((target, self._output(name, f"z{place}")) for place, (target, name) in new)
         wanted = (*outputs, *(buffer for _, buffer in changed))
-        needed = _in_place(_made_where_read(_needed(self._statements, wanted)))
+        needed = _in_place(made_where_read(_needed(self._statements, wanted)))
         steps = sum(_steps(statement) for statement in needed)
         if steps > MOST_STEPS:
             what = f"the reference comes apart into {steps} operations, as a loop over many steps does;"
@@ -280,7 +280,7 @@ class Lowering:
         return Access(buffer, Layout(shape, 0, dense(shape)))
 
 
-def _made_where_read(statements: Sequence[Statement]) -> Sequence[Statement]:
+def made_where_read(statements: Sequence[Statement]) -> Sequence[Statement]:
     """What was written down to be read once, element by element in another shape, is made where it is read."""
     for one in statements:
         reader = _only_reader(one, statements) if isinstance(one, Store) and one.into.role == "inner" else None

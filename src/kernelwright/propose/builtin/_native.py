@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from kernelwright.propose.builtin._counting import refuse_large
 from kernelwright.propose.builtin._emit import Emission
 from kernelwright.propose.builtin._genome import LaneGenes
 from kernelwright.propose.builtin._kernels import Kernel, plan
@@ -51,6 +52,8 @@ class Writer(Generic[G]):
 
     def candidate(self, title: str, cases: Sequence[Written], genome: G) -> str:
         """The Python file of a candidate for all cases; which it is, its shapes tell."""
+        for case in cases:
+            refuse_large(case.graph)
         emitted = [self._emitted(case.program, genome, f"case{number}_") for number, case in enumerate(cases)]
         kernels = "\n\n".join(one.text() for all_of in emitted for one in all_of)
         functions = genome.functions if uses_series(kernels) else EXACTLY

@@ -22,6 +22,8 @@ from typing import Any
 from kernelwright.propose.builtin._error import CannotWriteError
 
 SECONDS = 120.0
+# The exporter would open the device to note its random state, and who has done so cannot fork.
+NO_DEVICE = {"CUDA_VISIBLE_DEVICES": ""}
 PROGRAM = "kernelwright.propose.builtin._trace"
 
 
@@ -35,7 +37,12 @@ class Tracer:
     def _begin(self) -> None:
         command = [sys.executable, "-m", PROGRAM]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=os.environ | NO_DEVICE,
         )
         self._end = weakref.finalize(self, _ended, self._process)
 

@@ -28,8 +28,10 @@ def viewed(expression: Expression, view: View) -> Expression:
 
 def _turned(part: Expression, view: View, turn: Callable[[Expression], Expression]) -> Expression:
     match part:
-        case Access(layout=layout, picks=picks):
-            return replace(part, layout=view(layout), picks=tuple((turn(pick), stride) for pick, stride in picks))
+        case Access(layout=layout, picks=picks, bounds=bounds):
+            turned = tuple((turn(pick), stride) for pick, stride in picks)
+            seen = tuple(replace(bound, layout=view(bound.layout)) for bound in bounds)
+            return replace(part, layout=view(layout), picks=turned, bounds=seen)
         case Place(layout=layout):
             return replace(part, layout=view(layout))
         case Number(shape=shape):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kernelwright.propose.builtin._counting import refuse_far
 from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._frame import Frame
 from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel, fused
 from kernelwright.propose.builtin._loops import Buffer, Product, Scatter
+from kernelwright.propose.builtin._lower import made_where_read
 from kernelwright.propose.builtin._model import Written, in_memory, model
 from kernelwright.propose.builtin.triton._emission import Emission
 from kernelwright.propose.builtin.triton._functions import helpers
 from kernelwright.propose.builtin.triton._genome import TritonGenome
 from kernelwright.propose.builtin.triton._parts import cut
 from kernelwright.propose.builtin.triton._scans import Scans
+from kernelwright.propose.builtin.triton._unpadded import unpadded
+from kernelwright.propose.builtin.triton._windows import side_by_side, written_out
 
 TEMPLATE = '''"""{title}"""
 
@@ -56,7 +60,9 @@ def _device(case: Written) -> str:
 
 def _emitted(case: Written, genome: TritonGenome, prefix: str) -> list[Emission]:
     _refuse(case)
-    kernels = fused(cut(case.program.statements, genome.parts), genome.fuse)
+    statements = made_where_read(written_out(unpadded(case.program.statements)))
+    kernels = fused(cut(statements, genome.parts), genome.fuse)
+    kernels = [side_by_side(kernel, genome.rows) for kernel in kernels]
     written = in_memory(case.program, kernels)
     return [_emission(one, genome, written, f"{prefix}kernel{number}") for number, one in enumerate(kernels)]
 
@@ -69,6 +75,7 @@ def _emission(kernel: Kernel, genome: TritonGenome, written: set[Buffer], name: 
 
 
 def _refuse(case: Written) -> None:
+    refuse_far(case.program)
     for kind, operators in ((Product, PRODUCTS), (Scatter, SCATTERS)):
         if any(isinstance(statement, kind) for statement in case.program.statements):
             name = next((node.op for node in case.graph.nodes if node.op.startswith(operators)), operators[0])

@@ -149,11 +149,9 @@ class Tile:
     # Names of coordinates
 
     @property
-    def wide(self) -> bool:
-        """Whether 32 bits do not suffice to count elements."""
-        reads = [access.buffer for part in self.kernel.parts for access in self.frame.reads(part)]
-        sizes = [prod(buffer.shape) for buffer in (*reads, *(part.into for part in self.kernel.parts))]
-        return max([*sizes, prod(self.kernel.shape)]) + self.elements >= WIDE
+    def _many_rows(self) -> bool:
+        """Whether 32 bits do not suffice to count rows."""
+        return prod(self.kernel.outer) + self.rows >= WIDE
 
     @property
     def shape(self) -> str:
@@ -166,7 +164,7 @@ class Tile:
 
     def head(self) -> list[tuple[str, str]]:
         """Where a program is among the rows."""
-        program = "tl.program_id(0).to(tl.int64)" if self.wide else "tl.program_id(0)"
+        program = "tl.program_id(0).to(tl.int64)" if self._many_rows else "tl.program_id(0)"
         outer = self.kernel.outer
         if self.flat:
             at = program if self.rows == 1 else f"{program} * {self.rows} + {self._lane_numbers()}"
@@ -218,25 +216,35 @@ class Tile:
     def looped_chunk(self, *, backward: bool) -> Chunk:
         step = f"({self.steps - 1} - step)" if backward else "step"
         numbers = f"tl.arange(0, {self.block}){'[None, :]' if self.spread else ''}"
-        wide = ".to(tl.int64)" if self.wide else ""
         inner, end = self.kernel.inner, self.kept + self.length
         if self._in_line:
-            at = f"{step} * {self.block} + {numbers}{wide}"
+            at = f"{step} * {_number(self.block, prod(inner) + self.block)} + {numbers}"
             definitions = [("j", f"{self.kept} + {at}" if self.kept else at), *_counted("j", "j", inner)]
             return Chunk("j", self.block, definitions, f"j < {end}" if self.uneven else "")
         blocks, last = -(-inner[-1] // self.block), f"j{len(inner) - 1}"
         definitions = [
             *_counted("j", f"{step} // {blocks}", inner[:-1]),
-            (last, f"{step} % {blocks} * {self.block} + {numbers}{wide}"),
+            (last, f"{step} % {blocks} * {self.block} + {numbers}"),
         ]
         return Chunk("j", self.block, definitions, f"{last} < {end}" if self.uneven else "")
 
     def address(self, layout: Layout, chunk: Chunk | None) -> str:
+        """Terms that are added to a pointer one by one, in 64 bits where 32 do not suffice; what is the same everywhere
+        comes last, so that neighbours share the rest."""
         names = [f"i{axis}" for axis in range(len(self.kernel.outer))]
         names += [f"{chunk.place if chunk else 'j'}{axis}" for axis in range(len(self.kernel.inner))]
-        moving = [(name, stride) for name, stride in zip(names, layout.strides, strict=True) if stride]
-        terms = [name if stride == 1 else f"{name} * {stride}" for name, stride in moving]
-        return " + ".join([str(layout.offset), *terms] if layout.offset or not terms else terms)
+        axes = zip(names, layout.shape, layout.strides, strict=True)
+        terms = [_term(name, size, stride) for name, size, stride in axes if stride]
+        return " + ".join([*terms, _number(layout.offset, layout.offset)] if layout.offset or not terms else terms)
+
+
+def _term(name: str, size: int, stride: int) -> str:
+    return name if stride == 1 else f"{name} * {_number(stride, stride * (size - 1))}"
+
+
+def _number(value: int, reach: int) -> str:
+    """A number that a counter is multiplied by, or moved: in 64 bits if that leads so far."""
+    return f"tl.full([], {value}, tl.int64)" if abs(reach) >= WIDE else str(value)
 
 
 def _counted(name: str, number: str, shape: Shape) -> list[tuple[str, str]]:
