@@ -203,10 +203,18 @@ def test_the_fastest_is_built_on_until_that_runs_dry_and_then_another(strategy):
     assert first(archive, strategy).cell == MIDDLE
     built_on(archive, MIDDLE, 1)
     assert first(archive, strategy).cell == MIDDLE
-    built_on(archive, MIDDLE, 3)
+    built_on(archive, MIDDLE, 9)
     assert first(archive, strategy).cell == (3, 3, 3)
     built_on(archive, (3, 3, 3), 8)
     assert first(archive, strategy).cell == MIDDLE
+
+
+@pytest.mark.parametrize(("gain", "goes"), [(0.5, (3, 3, 3)), (0.05, MIDDLE)])
+def test_where_little_is_gained_nobody_goes_far_for_it(gain, goes):
+    archive = filled({MIDDLE: 0.5, (3, 3, 3): -0.5})
+    went(archive.history, MIDDLE, MEMORY, 30, gain=gain, placed=False)
+    built_on(archive, MIDDLE, 9)
+    assert first(archive).cell == goes
 
 
 def test_whoever_takes_a_cell_begins_anew():
@@ -222,7 +230,7 @@ def test_whoever_takes_a_cell_begins_anew():
 def test_what_is_under_way_counts_as_built():
     archive = filled({MIDDLE: 0.5, (3, 3, 3): -0.5})
     choices: list[Choice] = []
-    for _ in range(6):
+    for _ in range(12):
         choices.append(first(archive, pending=tuple(choices)))
     assert {choice.cell for choice in choices} == {MIDDLE, (3, 3, 3)}
 

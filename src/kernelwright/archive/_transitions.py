@@ -90,10 +90,18 @@ class Transitions:
         """Discounted sums by direction asked for and parent's cell."""
         found: dict[Direction, dict[Cell, Tally]] = defaultdict(lambda: defaultdict(Tally))
         for number, transition in self._kept.items():
-            weight = math.exp2((number - self._count) / HALF_LIFE)
             arms = found[transition.asked]
-            arms[transition.start] = arms[transition.start].plus(_one(transition), weight)
+            arms[transition.start] = arms[transition.start].plus(_one(transition), self._weight(number))
         return found
+
+    def usual_rise(self, prior: float, trials: float) -> float:
+        """The mean gain of children that gained anything; so many trials of a prior one are counted in."""
+        rises = [(self._weight(number), one.gain) for number, one in self._kept.items() if one.gain and one.gain > 0]
+        total = sum(weight for weight, _ in rises)
+        return (trials * prior + sum(weight * gain for weight, gain in rises)) / (trials + total)
+
+    def _weight(self, number: int) -> float:
+        return math.exp2((number - self._count) / HALF_LIFE)
 
     def to_json(self) -> dict[str, Any]:
         return {"count": self._count, "kept": [each.to_json() for each in self]}

@@ -15,8 +15,10 @@ from kernelwright.archive._scene import Scene
 from kernelwright.archive.strategies._registry import register
 from kernelwright.archive.strategies.bandit import arms_at, drawn
 
-# What it is worth, in log speedup, that nothing was built on an elite yet.
-UNTRIED = 2.0
+# What is hoped for of an elite that nothing was built on yet: so many times what a child gains that gains anything.
+HOPE = 4.0
+# What such a child gains, in log speedup, before any is known; counts as much as two of them.
+RISE, TRIALS = 0.4, 2.0
 # Of so many children an elite's writers make what they like; the next are told where to go.
 FREE_CHILDREN = 2
 
@@ -28,13 +30,14 @@ def promising(scene: Scene, rng: random.Random) -> Choice:
 
 
 def most_promising(scene: Scene) -> Cell:
-    """The first in the grid where several promise the same."""
-    return max(scene.cells, key=lambda cell: promise(scene, cell))
+    """The first in the grid where several promise the same.
 
-
-def promise(scene: Scene, cell: Cell) -> float:
-    """Log speedup, and what may be hoped for on top of it: less with every child."""
-    return scene.elites[cell].log_speedup + UNTRIED / math.sqrt(1 + scene.children(cell))
+    Promised are log speedup and what may be hoped for on top of it, less with every child.
+    """
+    hope = HOPE * scene.history.usual_rise(RISE, TRIALS)
+    return max(
+        scene.cells, key=lambda cell: scene.elites[cell].log_speedup + hope / math.sqrt(1 + scene.children(cell))
+    )
 
 
 def freely(scene: Scene, cell: Cell) -> Choice:
