@@ -6,8 +6,8 @@ nobody could improve in twenty tries. So a search climbs where it is fastest unt
 
 from __future__ import annotations
 
-import math
 import random
+from math import sqrt
 
 from kernelwright.archive._cell import FREELY, Cell
 from kernelwright.archive._choice import Choice
@@ -35,9 +35,7 @@ def most_promising(scene: Scene) -> Cell:
     Promised are log speedup and what may be hoped for on top of it, less with every child.
     """
     hope = HOPE * scene.history.usual_rise(RISE, TRIALS)
-    return max(
-        scene.cells, key=lambda cell: scene.elites[cell].log_speedup + hope / math.sqrt(1 + scene.children(cell))
-    )
+    return max(scene.cells, key=lambda cell: scene.elites[cell].log_speedup + hope / sqrt(1 + scene.children(cell)))
 
 
 def freely(scene: Scene, cell: Cell) -> Choice:
