@@ -1,7 +1,7 @@
 """The worker of a reference under torch.compile: the reference's, with torch's compiler loaded before it is forked.
 
-Loading takes two seconds, and finding out which vector instructions there are one more, and fifteen where nobody has
-found out yet. The headers that torch compiles for itself (five seconds) outlive the judge with the rest of its cache.
+Loading takes two seconds, and finding out which vector instructions there are one more, and ten where nobody has found
+out yet. The headers that torch compiles for itself (five seconds) outlive the judge with the rest of its cache.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import importlib
 import os
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import ModuleType
 
 from kernelwright.judge._channel import Channel
 from kernelwright.judge.worker import _reference
@@ -24,7 +26,14 @@ def load() -> None:
     with _lasting_headers():
         for part in COMPILER:
             importlib.import_module(part)
-    importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()
+    _find_vectors(importlib.import_module("torch._inductor.cpu_vec_isa"))
+
+
+def _find_vectors(known: ModuleType) -> None:
+    """Each kind is compiled for and tried; here on all cores, and torch then finds what came of it."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(bool, known.supported_vec_isa_list))
+    known.pick_vec_isa()
 
 
 @contextmanager
