@@ -12,14 +12,16 @@ import pytest
 from rich.console import Console
 
 from kernelwright.archive import Archive, Entry
+from kernelwright.cli import _demo
 from kernelwright.cli._demo import BASELINES, FUSIONS, SUITE
 from kernelwright.cli._demo_screen import Row, show
-from kernelwright.engine import Found, Winner
+from kernelwright.engine import Budget, Found, Winner
 from kernelwright.judge import certificate
 from kernelwright.tasks import Task, load_task
 from tests.cli.conftest import Invoke
 
 CELL = (1, 0, 3)
+AHEAD = ((3.0, 2.9, 3.1), (1.5, 1.4, 1.6))
 
 
 def verdict(eager: tuple[float, float, float], compiled: tuple[float, float, float]) -> dict[str, Any]:
@@ -89,6 +91,39 @@ def test_where_nothing_was_accepted_there_is_no_certificate(task: Task) -> None:
 def test_what_it_does_not_have_is_said(cannot_judge, tmp_path: Path, arguments, names, fix) -> None:
     cannot_judge("demo", *arguments, "--out", tmp_path / "demo", names=names, fix=fix)
     assert not (tmp_path / "demo").exists()
+
+
+class Punctual:
+    """A timetable with room for so many, every search of which has four seconds."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+    def has_room(self) -> bool:
+        return self.room > 0
+
+    def seconds(self) -> float:
+        return 4.0
+
+    def kernels(self, seconds: float) -> int:
+        return 2
+
+    def passed(self, planned: float, taken: float) -> None:
+        self.room -= 1
+
+
+def test_what_there_is_no_time_for_is_named_with_how_to_search_it(task: Task, monkeypatch) -> None:
+    asked: list[Budget] = []
+    monkeypatch.setattr(_demo, "_row", lambda task, stage, budget: asked.append(budget) or row(task, task.name, *AHEAD))
+    tasks = [task, replace(task, name="rmsnorm_scale")]
+    stage = _demo.Stage(fleet=None, store=None, writer=None, evaluations=12)  # type: ignore[arg-type]
+    first, second = _demo._rows(tasks, stage, Punctual(1))  # type: ignore[arg-type]
+    assert asked == [Budget(evaluations=2, wall_seconds=4.0)]
+    assert first.winner is not None
+    text = shown(first, second)
+    assert "RMSNorm + scale: no kernel: three minutes do not suffice" in text
+    assert "kernelwright demo rmsnorm_scale" in " ".join(text.split())
+    assert "1 searches in" in text
 
 
 def test_every_fusion_is_a_task_of_the_suite() -> None:

@@ -1,5 +1,7 @@
 """What a run may spend, and when it ends."""
 
+from dataclasses import replace
+
 import pytest
 
 from kernelwright.engine._budget import Budget, Forecast, exhausted, forecast, room_for
@@ -35,6 +37,17 @@ def test_candidates_under_way_are_counted_before_more_are_asked_for():
     assert room_for(budget, spent(evaluations=7), under_way=2)
     assert not room_for(budget, spent(evaluations=7), under_way=3)
     assert room_for(Budget(tokens=10), spent(), under_way=1000)
+
+
+def test_no_more_is_asked_for_than_can_be_begun_to_be_judged_before_the_time_is_up():
+    budget = Budget(wall_seconds=60)
+    five_seconds_each = spent(evaluations=8, judge_seconds=40, wall_seconds=49)
+    assert room_for(budget, five_seconds_each, under_way=2)
+    assert not room_for(budget, five_seconds_each, under_way=3)
+    assert room_for(budget, replace(five_seconds_each, wall_seconds=59), under_way=0)
+    sixteen_judges = spent(evaluations=160, judge_seconds=800, wall_seconds=50)
+    assert room_for(budget, sixteen_judges, under_way=31)
+    assert room_for(budget, spent(wall_seconds=59), under_way=3)  # nothing is known of a pace
 
 
 def test_the_first_part_to_run_out_is_forecast_at_the_pace_so_far():

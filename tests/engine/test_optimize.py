@@ -95,6 +95,21 @@ def test_a_judge_that_takes_everything_for_right_stops_the_run_before_it_is_paid
         assert list(store.runs()) == []
 
 
+class Looking(Writer):
+    """Writes down what it is told of before anything is asked."""
+
+    def look_at(self, task: Task) -> None:
+        self.seen = [task.name, len(self.asked)]
+
+
+def test_who_can_look_ahead_does_so_before_the_judge_is_tried(tmp_path, task, monkeypatch):
+    writer, seen = Looking(climbing), []
+    monkeypatch.setattr("kernelwright.engine._optimize.preflight", lambda *arguments: seen.append(writer.seen))
+    with Store(tmp_path / "runs.db") as store:
+        optimize(task, plan(1), Means(store=store, proposer=writer, fleet=Courts()))
+    assert seen == [[task.name, 0]]
+
+
 def of_two_cells(request: Request, rng: random.Random) -> str:
     return "no edits" if request.kind == "rewrite" else kernel(rng.uniform(1, 2), request.id, team=rng.random() < 0.5)
 

@@ -29,9 +29,11 @@ class Puppet:
     on_device: bool
     sent_to_device: list[bool]
 
-    def __init__(self, *, limits: Any, baselines: tuple[str, ...], reveal_seeds: bool = False) -> None:
-        self.limits, self.baselines, self.closed = limits, baselines, False
-        self.reveal_seeds = reveal_seeds
+    def __init__(
+        self, *, limits: Any, baselines: tuple[str, ...], reveal_seeds: bool = False, template: str | None = None
+    ) -> None:
+        self.limits, self.baselines, self.closed, self.retired = limits, baselines, False, False
+        self.reveal_seeds, self.template = reveal_seeds, template or f"loaded by {len(self.made)}"
         self.made.append(self)
 
     def judge(self, task: Task, source: str, *, timed: bool, backend: str | None, on_device: bool) -> Verdict:
@@ -67,6 +69,10 @@ class Puppet:
         for source in sources:
             builds.add(source)
         return builds
+
+    def retire(self) -> str:
+        self.retired = True
+        return self.template
 
     def close(self) -> None:
         self.closed = True

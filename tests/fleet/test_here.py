@@ -96,10 +96,36 @@ def test_other_baselines_are_another_judges_and_one_lives_at_a_time(
     here.submit(job("b", baselines=("eager", "compile"), limits={"call_s": 3.0}))
     _all(here)
     first, second = puppet.made
-    assert (first.closed, second.closed) == (True, False)
+    assert (first.retired, second.retired) == (True, False)
     assert (second.baselines, second.limits.call_s) == (("eager", "compile"), 3.0)
     here.close()
     assert second.closed
+
+
+def test_another_judge_takes_over_what_the_last_has_loaded(
+    here: Here, job: Callable[..., Job], puppet: type[Puppet]
+) -> None:
+    for final in (False, True, False):
+        here.submit(job("a", final=final))
+        assert len(_all(here)) == 1
+    assert [judge.template for judge in puppet.made] == ["loaded by 0"] * 3
+
+
+def test_after_a_fault_nothing_is_taken_over(here: Here, job: Callable[..., Job], puppet: type[Puppet]) -> None:
+    puppet.recovers_after = 1
+    here.submit(job("fault"))
+    assert [result.kind for result in _all(here)] == [Kind.JUDGED]
+    assert [judge.template for judge in puppet.made] == ["loaded by 0", "loaded by 1"]
+
+
+def test_who_cannot_retire_in_good_order_leaves_nothing(
+    here: Here, job: Callable[..., Job], puppet: type[Puppet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(puppet, "retire", lambda judge: 1 / 0)
+    for final in (False, True):
+        here.submit(job("a", final=final))
+    assert [result.kind for result in _all(here)] == [Kind.JUDGED] * 2
+    assert [(judge.template, judge.closed) for judge in puppet.made] == [("loaded by 0", True), ("loaded by 1", False)]
 
 
 # What waits

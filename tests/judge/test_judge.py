@@ -1,5 +1,7 @@
 """What a judgement promises beyond its status: fresh trials, redrawn weights, every case, the task's mode."""
 
+from dataclasses import replace
+
 import pytest
 
 from kernelwright.judge import Judge, Status
@@ -259,6 +261,30 @@ def test_a_forgotten_task_can_be_judged_again(small_judge, relu_task):
     small_judge.forget(relu_task)
     small_judge.forget(relu_task)
     assert small_judge.judge(relu_task, RELU, timed=False).accepted
+
+
+def test_one_task_is_prepared_once_whatever_may_be_called(small_judge, relu_task):
+    """What is right does not depend on it; who may call what is a matter of the hearing."""
+    forbidden, allowed = (replace(relu_task, library=library) for library in ("forbidden", "allowed"))
+    assert small_judge.prepare(allowed) is small_judge.prepare(forbidden)
+    asked = (forbidden, allowed, forbidden)
+    found = [small_judge.judge(task, forward("return torch.relu(x)"), timed=False) for task in asked]
+    assert [verdict.task for verdict in found] == [task.hash for task in asked]
+    assert [verdict.status for verdict in found] == [Status.LIBRARY_ONLY, Status.UNTIMED, Status.LIBRARY_ONLY]
+
+
+def test_a_judge_takes_over_from_one_that_retires_what_it_has_loaded_and_nothing_it_knows(relu_task):
+    first = Judge(reveal_seeds=True)
+    before = first.judge(relu_task, RELU, timed=False)
+    template = first.retire()
+    (template.scratch / "left behind").mkdir()
+    (template.scratch / "left behind" / "a note").touch()
+    with Judge(reveal_seeds=True, template=template) as second:
+        assert second.template is template
+        assert list(template.scratch.iterdir()) == []
+        after = second.judge(relu_task, RELU, timed=False)
+    assert (before.status, after.status) == (Status.UNTIMED, Status.UNTIMED)
+    assert not set(seeds(before)) & set(seeds(after))
 
 
 def test_unknown_baselines_are_refused_before_anything_starts():

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from kernelwright.judge import Judge, Limits
+from kernelwright.judge._channel import Closed
 from kernelwright.judge._contestant import Contestant
 from kernelwright.judge._prepared import Prepared
-from kernelwright.judge._process import Template, file_in_maps
+from kernelwright.judge._process import Template, Worker, file_in_maps
+from kernelwright.judge._reference import Reference
 from kernelwright.judge._sandbox import Cage
 from kernelwright.tasks import Task
 
@@ -62,6 +65,45 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return x
 """)
+
+
+def _forker(worker: Worker) -> int:
+    """Who forked its supervisor."""
+    return parent(parent(worker.pid))
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_torchs_compiler_is_loaded_once_and_only_where_references_are_compiled(
+    small_judge: Judge, relu_task: Task, start
+) -> None:
+    reference = Reference(small_judge.template, relu_task, seed=0)
+    reference.use_weights(0)
+    try:
+        one, other = (reference.compiled(mode) for mode in ("default", "max-autotune"))
+        assert _forker(one) == _forker(other)
+        assert parent(_forker(one)) == _forker(reference.worker)
+    finally:
+        reference.close()
+    start("""
+import sys
+import torch
+assert "torch._inductor.codecache" not in sys.modules
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return x
+""")
+
+
+def test_that_a_compiled_reference_has_died_is_noticed(small_judge: Judge, relu_task: Task) -> None:
+    cage = Cage(namespaces=False, memory_bytes=1 << 34, disk_bytes=1 << 30)
+    worker = small_judge.template.fork("compiled", cage=cage)
+    os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(Closed):
+        worker.ask({"op": "compile", "mode": "default"}, timeout=60)
+    assert worker.finish().signal == signal.SIGKILL
 
 
 @pytest.fixture

@@ -55,7 +55,8 @@ def show(console: Console, rows: Sequence[Row], folder: Path, seconds: float) ->
         return
     _show_archive(console, max(won, key=lambda row: len(row.found.archive.elites) if row.found else 0))
     _show_certificate(console, max(won, key=_worth), folder)
-    console.print(f"\n{len(rows)} searches in {duration(seconds)}, no model, no key, no GPU.")
+    searched = sum(row.judged > 0 for row in rows)
+    console.print(f"\n{searched} searches in {duration(seconds)}, no model, no key, no GPU.")
     console.print("[bold]Next:[/] kernelwright init my-task; kernelwright optimize my-task")
 
 

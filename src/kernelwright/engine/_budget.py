@@ -67,9 +67,20 @@ def exhausted(budget: Budget, spent: Spent) -> str | None:
 
 def room_for(budget: Budget, spent: Spent, under_way: int) -> bool:
     """Whether one more candidate may be asked for beside those that are on their way to the judge."""
-    if exhausted(budget, spent):
+    if exhausted(budget, spent) or _late(budget, spent, under_way):
         return False
     return budget.evaluations is None or used(spent)["evaluations"] + under_way < budget.evaluations
+
+
+def _late(budget: Budget, spent: Spent, under_way: int) -> bool:
+    """Whether the time will be up before all that are under way are judged, at the pace so far.
+
+    Several judges at once need less wall time than they judge; a judge who waits for a model judges less than passes.
+    """
+    if budget.wall_seconds is None or not spent.evaluations:
+        return False
+    pace = min(spent.judge_seconds, spent.wall_seconds) / spent.evaluations
+    return under_way > 0 and spent.wall_seconds + under_way * pace >= budget.wall_seconds
 
 
 def forecast(budget: Budget, spent: Spent) -> Forecast | None:

@@ -28,7 +28,7 @@ from kernelwright.fleet import Fleet, Job, Kind, Result
 from kernelwright.judge import source_hash
 from kernelwright.prompts import Family, Genome, Parts, PromptError, measured, seed
 from kernelwright.prompts import backends as advised
-from kernelwright.propose import Proposer, TakesUp, prompt_limit, proposer
+from kernelwright.propose import LooksAhead, Proposer, TakesUp, prompt_limit, proposer
 from kernelwright.store import Birth, Records, Run, State, Store
 from kernelwright.tasks import Task
 
@@ -174,6 +174,8 @@ def _fitting(plan: Plan, task: Task) -> Plan:
 
 
 def _begin(task: Task, plan: Plan, means: Means) -> Run:
+    if isinstance(means.proposer, LooksAhead):
+        means.proposer.look_at(task)
     machine = preflight(task, means.fleet, plan)
     return means.store.begin_run(
         task=task.hash,

@@ -11,7 +11,7 @@ from typing import Any
 from kernelwright.fleet._ahead import Ahead
 from kernelwright.fleet._device import device_name
 from kernelwright.fleet._job import Job, Kind, Result, judge_version
-from kernelwright.judge import Judge, Limits, OutOfReach, Profile, Verdict, machine, profile
+from kernelwright.judge import Judge, Limits, OutOfReach, Profile, Template, Verdict, machine, profile
 from kernelwright.tasks import Task, TaskError
 from kernelwright.tuning import Rules, TuningError, race
 
@@ -35,6 +35,9 @@ class Fault(Exception):
 class Courtroom:
     """A judge that stays as long as jobs ask for the same one, and is replaced by a new one after a fault.
 
+    Who follows because another is asked for has secrets of its own, and takes over the process that has loaded torch:
+    it knows no task. After a fault nothing is taken over.
+
     Args:
         judges: Makes the judge.
         device: What this device is called; found out if not said.
@@ -55,14 +58,26 @@ class Courtroom:
 
     def close(self) -> None:
         judge, self._judge = self._judge, None
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None:
-            with contextlib.suppress(Exception):
-                ahead.close()
+        self._stop_building()
         if judge is not None:
             # One that has failed may fail to end in good order; its processes end with their channels.
             with contextlib.suppress(Exception):
                 judge.close()
+
+    def _taken_over(self, judge: Judge) -> Template | None:
+        """What this judge leaves to the next; nothing where he does not end in good order."""
+        self._stop_building()
+        try:
+            return judge.retire()
+        except Exception:
+            self.close()
+            return None
+
+    def _stop_building(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            with contextlib.suppress(Exception):
+                ahead.close()
 
     # Ahead of a hearing: what fails there fails again in the hearing, and is told then.
 
@@ -152,9 +167,11 @@ class Courtroom:
     def _fitting(self, job: Job) -> Judge:
         asked = (job.baselines, sorted(job.limits.items()), job.final)
         if self._judge is None or asked != self._asked:
-            self.close()
-            seeds = {"reveal_seeds": True} if job.final else {}
-            self._judge = self._judges(limits=Limits(**job.limits), baselines=job.baselines, **seeds)  # type: ignore[arg-type]
+            how: dict[str, Any] = {"reveal_seeds": True} if job.final else {}
+            if self._judge is not None:
+                how["template"] = self._taken_over(self._judge)
+            limits = Limits(**job.limits)  # type: ignore[arg-type]
+            self._judge = self._judges(limits=limits, baselines=job.baselines, **how)
             self._ahead = Ahead(self._judge)
             self._asked = asked
         return self._judge

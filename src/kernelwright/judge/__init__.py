@@ -14,7 +14,7 @@ from kernelwright.judge._limits import Limits, available_memory, limit_names
 from kernelwright.judge._machine import describe as machine
 from kernelwright.judge._prebuild import Prebuild
 from kernelwright.judge._prepared import Prepared
-from kernelwright.judge._process import Isolation
+from kernelwright.judge._process import Isolation, Template
 from kernelwright.judge._profile import Profile, profile
 from kernelwright.judge._sprint import Sprinter, sprint
 from kernelwright.judge._status import ACCEPTED, InfraError, OutOfReach, Status
@@ -36,6 +36,7 @@ __all__ = [
     "Profile",
     "Sprinter",
     "Status",
+    "Template",
     "Verdict",
     "available_memory",
     "certificate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kernelwright import backends, native
 from kernelwright.judge import _ceilings, _compiled, _coverage, _machine
@@ -45,6 +46,7 @@ class Judge:
             would meet the same trials.
         device: Where candidates for a device are judged: the GPU here unless given. `host` is host memory in its role.
         sanitize: Whether accepted candidates on a GPU are called once more under compute-sanitizer.
+        template: From a judge that has retired here: what it has loaded need not be loaded again.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Judge:
         reveal_seeds: bool = False,
         device: str | None = None,
         sanitize: bool = False,
+        template: Template | None = None,
     ) -> None:
         self._sanitize = sanitize
         self.reveal_seeds = reveal_seeds
@@ -70,11 +73,15 @@ class Judge:
         self._device = device
         on_gpu = device != "host" and backends.usable_gpu() is not None
         self._referees = referee_cage(on_gpu=on_gpu)
-        self._template = Template(
-            limits=self.limits,
-            allocator=_compiled.library(_compiled.ALLOCATOR),
-            bubblewrap=bubblewrap,
-            early=(REFEREE, self._referees) if on_gpu else None,
+        self._template = (
+            template.hand_over(self.limits)
+            if template
+            else Template(
+                limits=self.limits,
+                allocator=_compiled.library(_compiled.ALLOCATOR),
+                bubblewrap=bubblewrap,
+                early=(REFEREE, self._referees) if on_gpu else None,
+            )
         )
         self.build_cache = native.BuildCache(native.cache_dir() / "build")
         self._builder = Builder(self._template, limits=self.limits, cache=self.build_cache)
@@ -93,12 +100,19 @@ class Judge:
         self.close()
 
     def close(self) -> None:
+        self.retire().close()
+
+    def retire(self) -> Template:
+        """Ends its workers with all that it knows of tasks; what holds neither is for the next judge, or to be closed.
+
+        Every task will be prepared anew then, from seeds of that judge's own.
+        """
         for prepared in self._prepared.values():
             prepared.close()
         self._prepared.clear()
         if self._workshop is not None:
             self._workshop.close()
-        self._template.close()
+        return self._template
 
     @property
     def isolation(self) -> Isolation:
@@ -109,12 +123,12 @@ class Judge:
         if task.project is not None:
             what = "this needs a task with a reference that can be called, and a project has none."
             raise TaskError(what, task.origin, "A project is judged by `eval` and searched by `optimize`.")
-        name = _device_name(task) if on_device else task.hash
+        name = _device_name(task) if on_device else _host_name(task)
         if name not in self._prepared:
             while len(self._prepared) >= MOST_PREPARED:
                 self._prepared.pop(next(iter(self._prepared))).close()
             self._prepared[name] = self._made_ready(task, on_device)
-        return self._prepared[name]
+        return self._prepared[name].under(task.library)
 
     def _made_ready(self, task: Task, on_device: bool) -> Prepared:
         if not on_device:
@@ -148,7 +162,7 @@ class Judge:
 
     def forget(self, task: Task) -> None:
         """Ends the task's workers and frees what was drawn for it."""
-        for name in (task.hash, _device_name(task)):
+        for name in (_host_name(task), _device_name(task)):
             prepared = self._prepared.pop(name, None)
             if prepared is not None:
                 prepared.close()
@@ -269,5 +283,10 @@ def _allow_many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def _host_name(task: Task) -> str:
+    """The same for tasks that differ in what candidates may call: what is right and what is drawn does not."""
+    return replace(task, library="allowed").hash
+
+
 def _device_name(task: Task) -> str:
-    return f"{task.hash} on a device"
+    return f"{_host_name(task)} on a device"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from kernelwright.judge import _nulls
 from kernelwright.judge import _touch as touch
@@ -77,6 +78,11 @@ class Prepared(Reference):
         except BaseException:
             self.close()
             raise
+
+    def under(self, library: str) -> Self:
+        """From now on candidates may call this much of libraries. Nothing that was drawn depends on it."""
+        self.task = replace(self.task, library=library)  # with the very cases that the trials were drawn for
+        return self
 
     # Trials
 

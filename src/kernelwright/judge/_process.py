@@ -89,16 +89,16 @@ class Template:
         """`early`: the role and cage of a worker that opens a device while this process still imports torch."""
         self.limits = limits
         ours, theirs = pair()
-        self._scratch = Path(tempfile.mkdtemp(prefix="kernelwright-"))
+        self.scratch = Path(tempfile.mkdtemp(prefix="kernelwright-"))
         # A file: who writes to a pipe that nobody reads waits there for ever, and his memory with him.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
-        wrap = _bubblewrap(self._scratch) if bubblewrap else []
+        wrap = _bubblewrap(self.scratch) if bubblewrap else []
         command = [*wrap, sys.executable, "-I", "-m", "kernelwright.judge.template", str(theirs.fileno())]
         command += ["early"] if early else []
         self._process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],
-            env=_clean_environment(allocator, self._scratch),
+            env=_clean_environment(allocator, self.scratch),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
@@ -174,6 +174,14 @@ class Template:
         except Closed as error:
             raise InfraError("the worker template is gone") from error
 
+    def hand_over(self, limits: Limits) -> Template:
+        """To the next judge. Of the workers so far nothing is left, not even a file."""
+        self.drop_spares()
+        self.limits = limits
+        for path in self.scratch.iterdir():
+            _remove(path)
+        return self
+
     def close(self) -> None:
         self.drop_spares()
         self._channel.close()
@@ -183,7 +191,14 @@ class Template:
             self._process.kill()
             self._process.wait()
         self._stderr.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _clean_environment(allocator: Path | None, scratch: Path) -> dict[str, str]:

@@ -41,9 +41,12 @@ class Reference:
         self.init, self.weight_shapes = answer["init"], answer["weights"]
 
     def _start(self) -> Worker:
+        return self._fork("reference")
+
+    def _fork(self, role: str) -> Worker:
         memory = int(available_memory() * 0.7)
         cage = Cage(namespaces=False, memory_bytes=memory, disk_bytes=NO_DISK_LIMIT, programs=True)
-        return self._template.fork("reference", cage=cage)
+        return self._template.fork(role, cage=cage)
 
     def _ask(self, worker: Worker, message: Message, *, timeout: float = REFERENCE_SECONDS) -> Message:
         self._settle(self._asked)
@@ -187,7 +190,7 @@ class Reference:
     def compiled(self, mode: str) -> Worker:
         """The reference under torch.compile, in a process of its own."""
         if mode not in self._compiled:
-            worker = self._start()
+            worker = self._fork("compiled")
             self._ask(worker, {"op": "task", "task": self.task.to_wire(), "seed": self._seed})
             assert self._weights is not None
             self._ask(worker, {"op": "weights", "seed": self._weights[0], "touch": False})

@@ -1,7 +1,9 @@
 """The warm template: a process that has imported torch and done nothing else, and forks workers on request.
 
 Started as `python -I -m kernelwright.judge.template FD [early]`. Holds no task, no expected value and no secret, so a
-copy of it may be handed to hostile code. Never runs a parallel region: threads do not survive a fork.
+copy of it may be handed to hostile code, and judges may use it one after the other. Never runs a parallel region:
+threads do not survive a fork. Workers that need more than torch are forked from a nursery: a copy of this process that
+has loaded it, so that it is loaded once and no other worker has it.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from kernelwright.judge import _placement, _sandbox
-from kernelwright.judge._channel import Channel, Closed, Message
+from kernelwright.judge._channel import Channel, Closed, Message, pair
 from kernelwright.judge._sandbox import Cage
 
 Main = Callable[[Channel], None]
@@ -36,11 +38,21 @@ CHILDREN = Path("/proc/thread-self/children")
 
 def _mains() -> dict[str, Main]:
     """The workers there are, by role; importing them here is what makes a fork warm."""
-    from kernelwright.judge.worker import _build, _candidate, _device_candidate, _project, _referee, _reference, _tool
+    from kernelwright.judge.worker import (
+        _build,
+        _candidate,
+        _compiled,
+        _device_candidate,
+        _project,
+        _referee,
+        _reference,
+        _tool,
+    )
 
     return {
         "candidate": _candidate.main,
         "reference": _reference.main,
+        "compiled": _compiled.main,
         "build": _build.main,
         "device-candidate": _device_candidate.main,
         "referee": _referee.main,
@@ -49,26 +61,81 @@ def _mains() -> dict[str, Main]:
     }
 
 
-def serve(channel: Channel, mains: dict[str, Main]) -> None:
+def _loaders() -> dict[str, Callable[[], None]]:
+    """What is loaded in a nursery before the first worker of a role is forked there."""
+    from kernelwright.judge.worker import _compiled
+
+    return {"compiled": _compiled.load}
+
+
+def serve(channel: Channel, mains: dict[str, Main], loaders: Mapping[str, Callable[[], None]]) -> None:
     problem = _sandbox.namespaces_problem()
     channel.send({"op": "ready", "namespaces": problem})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.enable()
     gc.collect()
     gc.freeze()
-    while True:
-        try:
-            request, fds = channel.receive_fds()
-        except Closed:
-            return
+    nurseries: dict[str, Channel] = {}
+    for request, fds in _requests(channel):
+        own, role = [channel, *nurseries.values()], str(request.get("role"))
         if request["op"] == "import":
             _import(request["module"])
-            continue
-        _await_room()
-        if os.fork() == 0:
-            _become_worker(channel, request, fds, mains)
-        for fd in fds:
-            os.close(fd)
+        elif role in loaders:
+            if role not in nurseries:
+                nurseries[role] = _nursery(own, fds, {role: mains[role]}, loaders[role])
+            nurseries[role].send(request, tuple(fds))
+        else:
+            _fork_worker(own, request, fds, mains)
+        _close(fds)
+
+
+def _requests(channel: Channel) -> Iterator[tuple[Message, list[int]]]:
+    with contextlib.suppress(Closed):
+        while True:
+            yield channel.receive_fds()
+
+
+def _nursery(inherited: Iterable[Channel], fds: list[int], mains: dict[str, Main], load: Callable[[], None]) -> Channel:
+    """Where workers of a role are asked for; the first of them wait until everything is loaded."""
+    ours, theirs = pair()
+    if os.fork() == 0:
+        try:
+            _sandbox.die_with_parent()
+            _close(fds)  # else nobody would see the first worker's channel close
+            for channel in (ours, *inherited):
+                channel.close()
+            _load(load)
+            _raise(Channel(theirs), mains)
+        finally:
+            os._exit(0)
+    theirs.close()
+    return ours
+
+
+def _load(load: Callable[[], None]) -> None:
+    """Whoever needs what is missing or broken will say so itself."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # for the programs that loading tries out
+    with contextlib.suppress(Exception):
+        load()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.freeze()
+
+
+def _raise(channel: Channel, mains: dict[str, Main]) -> None:
+    for request, fds in _requests(channel):
+        _fork_worker([channel], request, fds, mains)
+        _close(fds)
+
+
+def _close(fds: Iterable[int]) -> None:
+    for fd in fds:
+        os.close(fd)
+
+
+def _fork_worker(inherited: Iterable[Channel], request: Message, fds: list[int], mains: dict[str, Main]) -> None:
+    _await_room()
+    if os.fork() == 0:
+        _become_worker(inherited, request, fds, mains)
 
 
 def _import(module: str) -> None:
@@ -83,9 +150,8 @@ def _fork_early(channel: Channel) -> None:
     request, fds = channel.receive_fds()
     if os.fork() == 0:
         role = request["role"]
-        _become_worker(channel, request, fds, {role: functools.partial(_run_early, role)})
-    for fd in fds:
-        os.close(fd)
+        _become_worker([channel], request, fds, {role: functools.partial(_run_early, role)})
+    _close(fds)
 
 
 def _run_early(role: str, channel: Channel) -> None:
@@ -119,12 +185,13 @@ def _children() -> int:
         return 0  # a kernel that does not tell
 
 
-def _become_worker(template: Channel, request: Message, fds: list[int], mains: dict[str, Main]) -> NoReturn:
+def _become_worker(inherited: Iterable[Channel], request: Message, fds: list[int], mains: dict[str, Main]) -> NoReturn:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _sandbox.die_with_parent()
-        template.close()
+        for channel in inherited:
+            channel.close()
         os.setsid()
         talk, report = (socket.socket(fileno=fd) for fd in fds)
         cage = Cage(**request["cage"]) if request["cage"] else None
@@ -259,7 +326,7 @@ def main() -> None:
     gc.disable()  # while so much is imported that stays
     if sys.argv[2:] == ["early"]:
         _fork_early(channel)
-    serve(channel, _mains())
+    serve(channel, _mains(), _loaders())
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from kernelwright.propose._regions import parse_regions
 from kernelwright.propose._request import (
     ExhaustedError,
     Kind,
+    LooksAhead,
     Proposer,
     ProposerError,
     Reply,
@@ -35,6 +36,7 @@ __all__ = [
     "Kind",
     "Limited",
     "Limits",
+    "LooksAhead",
     "Mailbox",
     "Proposer",
     "ProposerError",

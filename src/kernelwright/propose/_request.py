@@ -65,6 +65,14 @@ class TakesUp(Protocol):
         """`models`: who gave the replies so far, as the replies say."""
 
 
+@runtime_checkable
+class LooksAhead(Protocol):
+    """A proposer that can find out about a task what nobody pays for, before anything is asked."""
+
+    def look_at(self, task: Task) -> None:
+        """Begins to, and returns at once."""
+
+
 def prompt_limit(proposer: Proposer) -> int | None:
     """How many tokens a prompt may have for this one to read it; None where that is not known."""
     limit: int | None = getattr(proposer, "prompt_tokens", None)

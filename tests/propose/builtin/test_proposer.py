@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.judge import Judge
 from kernelwright.propose import ProposerError, Request, parse, proposer
-from kernelwright.propose.builtin import Builtin, CannotWriteError, Genome
+from kernelwright.propose.builtin import Builtin, CannotWriteError, Genome, _proposer
 from kernelwright.propose.builtin._capture import Graph, Node, Source
 from kernelwright.propose.builtin._genome import read
 from kernelwright.propose.builtin._kernels import plan
@@ -75,6 +75,25 @@ def test_fusion_and_its_absence(builtin: Builtin, softmax: Task) -> None:
     (written,) = builtin.understand(softmax)
     assert [len(kernel.parts) for kernel in plan(written.program, Genome())] == [3]
     assert [len(kernel.parts) for kernel in plan(written.program, Genome(fuse="none"))] == [1, 1, 1]
+
+
+def test_a_task_that_was_looked_at_is_understood_when_a_kernel_is_asked_for(softmax: Task, monkeypatch) -> None:
+    understood: list[str] = []
+    monkeypatch.setattr(_proposer, "_understood", lambda task: understood.append(task.name) or _proposer._Understood())
+    fresh = Builtin()
+    fresh.look_at(softmax)
+    fresh.understand(softmax)
+    assert understood == [softmax.name]
+
+
+def test_whatever_goes_wrong_while_a_task_is_looked_at_is_said_when_a_kernel_is_asked_for(
+    softmax: Task, monkeypatch
+) -> None:
+    monkeypatch.setattr(_proposer, "_understood", lambda task: 1 / 0)
+    fresh = Builtin()
+    fresh._look_at(softmax)
+    with pytest.raises(ZeroDivisionError):
+        fresh.propose(ask(softmax))
 
 
 def test_it_has_no_advice(builtin: Builtin, softmax: Task) -> None:

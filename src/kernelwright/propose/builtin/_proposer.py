@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -90,6 +91,15 @@ class Builtin:
         self._understood: dict[str, _Understood] = {}
         self._lock = threading.Lock()
         tracer()  # loads while the judge is tried
+
+    def look_at(self, task: Task) -> None:
+        if task.project is None:
+            threading.Thread(target=self._look_at, args=[task], name="capture", daemon=True).start()
+
+    def _look_at(self, task: Task) -> None:
+        """What fails here fails again when a kernel is asked for, and is told then."""
+        with suppress(Exception):
+            self.understand(task)
 
     def propose(self, request: Request) -> Reply:
         if request.kind == "rewrite":
