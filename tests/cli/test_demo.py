@@ -121,7 +121,7 @@ def test_what_there_is_no_time_for_is_named_with_how_to_search_it(task: Task, mo
     assert asked == [Budget(evaluations=2, wall_seconds=4.0)]
     assert first.winner is not None
     text = shown(first, second)
-    assert "RMSNorm + scale: no kernel: three minutes do not suffice" in text
+    assert "RMSNorm + scale: no kernel: six minutes do not suffice" in text
     assert "kernelwright demo rmsnorm_scale" in " ".join(text.split())
     assert "1 searches in" in text
 
