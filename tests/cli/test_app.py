@@ -7,8 +7,6 @@ import pytest
 
 from kernelwright import __version__
 
-MAIN = "from kernelwright.cli import main; main()"
-
 
 def test_version(invoke):
     result = invoke("--version")
@@ -59,7 +57,7 @@ def test_without_a_command_help_is_shown(invoke):
 
 
 def test_as_a_process_a_failure_is_code_two_and_goes_to_stderr():
-    command = [sys.executable, "-c", MAIN, "eval", "nowhere.py", "nowhere_either.py"]
+    command = [sys.executable, "-m", "kernelwright", "eval", "nowhere.py", "nowhere_either.py"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
     assert "nowhere.py" in ended.stderr

@@ -9,7 +9,6 @@ import pytest
 from tests.judge.test_verdict import KEYS
 from tests.judge.texts import EIGHT, REFERENCE, TASKS, forward, task_folder
 
-MAIN = "from kernelwright.cli import main; main()"
 WRONG = EIGHT.replace("+ 1", "+ 2")
 
 
@@ -61,7 +60,19 @@ def test_ties_decided_otherwise_are_shown_as_accepted(one_judge, tmp_path, invok
 def test_the_json_holds_what_other_programs_rely_on(eight, tmp_path):
     """In a process of its own, as other programs call it."""
     target = tmp_path / "new" / "verdict.json"
-    command = [sys.executable, "-c", MAIN, "eval", *eight, "--baseline", "eager", "--json", target, "--seed", "5"]
+    command = [
+        sys.executable,
+        "-m",
+        "kernelwright",
+        "eval",
+        *eight,
+        "--baseline",
+        "eager",
+        "--json",
+        target,
+        "--seed",
+        "5",
+    ]
     ended = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stderr
     told = json.loads(target.read_text())

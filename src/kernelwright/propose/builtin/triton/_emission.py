@@ -35,11 +35,17 @@ class Emission(Passes):
     def text(self) -> str:
         lines = self.body()
         lines = [*needed(self.tile.head(), lines), *lines]
-        parameters = ", ".join(pointer(buffer) for buffer in self.buffers)
-        return "\n".join(["@triton.jit", f"def {self.name}({parameters}):", *indented(lines)])
+        parameters = [pointer(buffer) for buffer in self.buffers]
+        if self.tile.apart:  # a number that the compiler knows nothing about, not even that it is even
+            decorator = f'@triton.jit(do_not_specialize=["{self.tile.apart}"])'
+            parameters += [self.tile.apart]
+        else:
+            decorator = "@triton.jit"
+        return "\n".join([decorator, f"def {self.name}({', '.join(parameters)}):", *indented(lines)])
 
     def call(self, arguments: Sequence[str]) -> str:
-        return f"{self.name}[({self.tile.programs},)]({', '.join(arguments)}, num_warps={self.tile.warps})"
+        given = [*arguments, *(["0"] if self.tile.apart else []), f"num_warps={self.tile.warps}"]
+        return f"{self.name}[({self.tile.programs},)]({', '.join(given)})"
 
     def body(self) -> list[str]:
         if not self.tile.has_rows:

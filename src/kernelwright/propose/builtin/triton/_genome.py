@@ -13,7 +13,8 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "fuse": ("all", "reductions", "none"),
     "block": (1024, 2048, 4096, 512, 8192),
     "warps": (4, 8, 2, 16),
-    "rows": (8, 4, 2, 1),
+    "rows": (8, 4, 2, 1, 16),
+    "vectors": (False, True),
     "tile": (4096, 8192, 2048, 16384, 1024),
     "tile_warps": (8, 4, 16, 32, 2),
     "columns": (128, 64, 256, 32, 512),
@@ -36,6 +37,7 @@ class TritonGenome(Genes):
         block: Elements that a program takes where there are no rows.
         warps: Warps of such a program.
         rows: Rows that such a program takes, at most, where windows overlap.
+        vectors: Whether a lane of such a program may take neighbours side by side; else each takes one.
         tile: Elements that a program takes at a time where there are rows.
         tile_warps: Warps of such a program, or more where registers would not suffice.
         columns: Rows that a program takes where lanes run across them.
@@ -55,6 +57,7 @@ class TritonGenome(Genes):
     block: int = 1024
     warps: int = 4
     rows: int = 8
+    vectors: bool = False
     tile: int = 4096
     tile_warps: int = 8
     columns: int = 128

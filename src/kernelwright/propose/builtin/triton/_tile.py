@@ -14,6 +14,7 @@ from math import prod
 from kernelwright.propose.builtin._frame import Frame
 from kernelwright.propose.builtin._loops import Expression, Layout, Shape, dense
 from kernelwright.propose.builtin.triton._genome import TritonGenome
+from kernelwright.propose.builtin.triton._windows import has_windows
 
 # Counters of 32 bits end here.
 WIDE = 1 << 31
@@ -50,6 +51,7 @@ class Tile:
 
     Attributes:
         rows: How many, side by side.
+        apart: Name of a number, always 0, that keeps the compiler from giving a lane neighbours; empty if it may.
         kept: Places of a row that are read once and stay on the chip, from its start on.
         block: Places of a row that are read at a time, behind those that are kept.
     """
@@ -60,6 +62,7 @@ class Tile:
         self.across = self.has_rows and not frame.rows
         self.rows, self.block, self.kept = self._sizes(passes)
         self.flat = self._is_flat()
+        self.apart = "" if genome.vectors or self.has_rows or not has_windows(self.kernel) else "nothing"
         self.spread = self.rows > 1 and self.has_rows
 
     # Sizes
@@ -190,7 +193,8 @@ class Tile:
         return not self.has_rows and shared and self.kernel.outer[last] >= LARGE
 
     def _lane_numbers(self) -> str:
-        return f"tl.arange(0, {self.rows}){'[:, None]' if self.spread else ''}"
+        numbers = f"tl.arange(0, {self.rows}){'[:, None]' if self.spread else ''}"
+        return f"{numbers} + {self.apart}" if self.apart else numbers
 
     @property
     def row_mask(self) -> str:

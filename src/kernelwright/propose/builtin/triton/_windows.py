@@ -92,8 +92,7 @@ def _standing(rank: int, at: dict[int, int]) -> View:
 
 def side_by_side(kernel: Kernel, most: int) -> Kernel:
     """A kernel whose programs take several rows each, where rows read the same places of a window."""
-    windows = any(_reads_a_window(part) for part in kernel.parts)
-    if type(kernel) is not Kernel or kernel.inner or len(kernel.outer) < 2 or not windows:
+    if type(kernel) is not Kernel or kernel.inner or len(kernel.outer) < 2 or not has_windows(kernel):
         return kernel
     size = kernel.outer[-2]
     rows = next(number for number in count(most, -1) if size % number == 0)
@@ -101,8 +100,12 @@ def side_by_side(kernel: Kernel, most: int) -> Kernel:
     return taken if _reads(taken) <= WORTH * rows * _reads(kernel) else kernel
 
 
+def has_windows(kernel: Kernel) -> bool:
+    """Whether one of its values reads a buffer at several places."""
+    return any(_reads_a_window(part) for part in kernel.parts)
+
+
 def _reads_a_window(part: Part) -> bool:
-    """Whether it reads one buffer at several places."""
     found = [(access.buffer, access.layout.strides) for access in accesses(part.expression)]
     return len(found) > len(set(found))
 
