@@ -31,6 +31,7 @@ FULL_SIZE = {
     "x.mean(1)": "torch.randn(16, 4096, 257)",
     "torch.tanh(x)": "torch.randn(64, 1000)",
     "F.max_pool2d(x, 3, 1, 1)": "torch.randn(64, 64, 512, 512)",
+    "x @ y": "torch.randn(512, 512), torch.randn(512, 512)",
 }
 
 
@@ -153,9 +154,33 @@ def test_values_beyond_32_bits_are_refused(tmp_path: Path) -> None:
         _written("x + torch.arange(x.shape[0], device=x.device)", "torch.randn(3000000000)", tmp_path)
 
 
+def test_a_product_and_what_is_made_of_it_are_one_kernel(tmp_path: Path) -> None:
+    text = _written("F.relu(x @ y + 1)", "torch.randn(4096, 1024), torch.randn(1024, 4096)", tmp_path)
+    assert text.count("\ndef case") == 1
+    assert 'input_precision="tf32x3"' in text
+    assert "mask" not in text
+
+
+def test_a_convolution_reads_its_padding_within_bounds(tmp_path: Path) -> None:
+    text = _written(
+        "F.relu(F.conv2d(x, self.w, None, 1, 1))", "torch.randn(8, 16, 64, 64)", tmp_path, "torch.randn(32, 16, 3, 3)"
+    )
+    assert text.count("\ndef case") == 1
+    assert text.count("torch.empty(") == 1
+    assert text.count("< 64)") == 2
+
+
+def test_a_product_of_few_elements_is_summed_in_parts(tmp_path: Path) -> None:
+    few = _written("x @ y", "torch.randn(256, 131072), torch.randn(131072, 256)", tmp_path)
+    assert "torch.empty((64, 256, 256)" in few
+    assert few.count("\ndef case") == 2
+    many = _written("x @ y", "torch.randn(4096, 131072), torch.randn(131072, 4096)", tmp_path)
+    assert many.count("\ndef case") == 1
+
+
 def test_what_it_cannot_write_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CannotWriteError, match=r"aten\.mm\.default in Triton"):
-        _desk("product, bias, gelu", tmp_path).text(TritonGenome())
+    with pytest.raises(CannotWriteError, match=r"aten\.scatter_add\.default in Triton"):
+        _desk("a histogram", tmp_path).text(TritonGenome())
 
 
 @needs_triton
@@ -179,7 +204,7 @@ def test_kernels_are_right(name: str, genome: TritonGenome, judge: Judge, tmp_pa
 def test_kernels_that_count_in_64_bits_are_right(
     name: str, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("_tile", "_sheet"):
+    for module in ("_places", "_tile", "_sheet"):
         monkeypatch.setattr(f"kernelwright.propose.builtin.triton.{module}.WIDE", 1 << 5)
     desk = _desk(name, tmp_path)
     text = desk.text(TINY)

@@ -72,6 +72,12 @@ class Bound:
     layout: Layout
     size: int
 
+    @property
+    def tests(self) -> list[str]:
+        """What must be true of the coordinate, as far as it is not anyway."""
+        low, high = self.layout.ends
+        return [">= 0"] * (low < 0) + [f"< {self.size}"] * (high >= self.size)
+
 
 @dataclass(frozen=True)
 class Access:

@@ -8,13 +8,14 @@ from kernelwright.propose.builtin._counting import refuse_far
 from kernelwright.propose.builtin._error import CannotWriteError
 from kernelwright.propose.builtin._frame import Frame
 from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel, fused
-from kernelwright.propose.builtin._loops import Buffer, Product, Scatter
+from kernelwright.propose.builtin._loops import Buffer, Scatter
 from kernelwright.propose.builtin._lower import made_where_read
 from kernelwright.propose.builtin._model import Written, in_memory, model
-from kernelwright.propose.builtin.triton._emission import Emission
+from kernelwright.propose.builtin.triton._emission import Emission, Text
 from kernelwright.propose.builtin.triton._functions import helpers
 from kernelwright.propose.builtin.triton._genome import TritonGenome
 from kernelwright.propose.builtin.triton._parts import cut
+from kernelwright.propose.builtin.triton._products import Products
 from kernelwright.propose.builtin.triton._scans import Scans
 from kernelwright.propose.builtin.triton._unpadded import unpadded
 from kernelwright.propose.builtin.triton._windows import side_by_side, written_out
@@ -32,8 +33,7 @@ import triton.language as tl
 
 
 {model}'''
-# Operators that become statements which only other languages know here.
-PRODUCTS = ("aten.mm.", "aten.bmm.", "aten.convolution.")
+# Operators that become a statement which only other languages know here.
 SCATTERS = ("aten.scatter", "aten.index_add.", "aten.index_put.")
 
 
@@ -58,7 +58,7 @@ def _device(case: Written) -> str:
     return f"self.{case.graph.state[0].name}.device" if case.graph.state else ""
 
 
-def _emitted(case: Written, genome: TritonGenome, prefix: str) -> list[Emission]:
+def _emitted(case: Written, genome: TritonGenome, prefix: str) -> list[Text]:
     _refuse(case)
     statements = made_where_read(written_out(unpadded(case.program.statements)))
     kernels = fused(cut(statements, genome.parts), genome.fuse)
@@ -67,19 +67,20 @@ def _emitted(case: Written, genome: TritonGenome, prefix: str) -> list[Emission]
     return [_emission(one, genome, written, f"{prefix}kernel{number}") for number, one in enumerate(kernels)]
 
 
-def _emission(kernel: Kernel, genome: TritonGenome, written: set[Buffer], name: str) -> Emission:
-    assert not isinstance(kernel, ProductKernel | ScatterKernel)
+def _emission(kernel: Kernel, genome: TritonGenome, written: set[Buffer], name: str) -> Text:
+    assert not isinstance(kernel, ScatterKernel)
     if isinstance(kernel, ScanKernel):
         return Scans(kernel, genome, written, name)
+    if isinstance(kernel, ProductKernel):
+        return Products(Frame(kernel), genome, written, name)
     return Emission(Frame(kernel), genome, written, name)
 
 
 def _refuse(case: Written) -> None:
     refuse_far(case.program)
-    for kind, operators in ((Product, PRODUCTS), (Scatter, SCATTERS)):
-        if any(isinstance(statement, kind) for statement in case.program.statements):
-            name = next((node.op for node in case.graph.nodes if node.op.startswith(operators)), operators[0])
-            raise CannotWriteError(
-                f"the built-in synthesiser does not write the operator {name} in Triton.",
-                "Say --backend cpp, or name a model with --model.",
-            )
+    if any(isinstance(statement, Scatter) for statement in case.program.statements):
+        name = next((node.op for node in case.graph.nodes if node.op.startswith(SCATTERS)), SCATTERS[0])
+        raise CannotWriteError(
+            f"the built-in synthesiser does not write the operator {name} in Triton.",
+            "Say --backend cpp, or name a model with --model.",
+        )

@@ -1,7 +1,8 @@
-"""A kernel as Triton: blocks of elements, or passes over rows."""
+"""Kernels as Triton."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from kernelwright.propose.builtin._frame import Frame, pointer
@@ -12,40 +13,58 @@ from kernelwright.propose.builtin._scope import indented
 from kernelwright.propose.builtin.triton._finders import Finder, State, finder
 from kernelwright.propose.builtin.triton._genome import TritonGenome
 from kernelwright.propose.builtin.triton._pairs import Pair, of_kernel
+from kernelwright.propose.builtin.triton._places import Chunk, Places, needed
 from kernelwright.propose.builtin.triton._sheet import Sheet
-from kernelwright.propose.builtin.triton._tile import Chunk, Tile, needed
+from kernelwright.propose.builtin.triton._tile import Tile
 
 # Loops over so few elements are written out.
 SHORT_LOOP = 1 << 14
 
 
-class Emission(Passes):
-    """Text of one kernel."""
+class Text(Passes, ABC):
+    """A kernel's text around its body, and the line that calls it."""
 
-    def __init__(self, frame: Frame, genome: TritonGenome, in_memory: set[Buffer], name: str) -> None:
-        self._pairs = of_kernel(frame.kernel, in_memory) if genome.online else {}
-        self.tile = Tile(frame, genome, _passes(frame, self._pairs))
-        if not self.tile.steps:  # what is on the chip is gone over as often as need be
-            self._pairs = {}
-        super().__init__(frame, in_memory, _online(self._pairs))
-        self.genome, self.name = genome, name
-        self.sheet = Sheet(self.tile)
-        self._kept = self.tile.kept_chunk() if self.tile.kept else None
+    def __init__(
+        self,
+        places: Places,
+        genome: TritonGenome,
+        in_memory: set[Buffer],
+        name: str,
+        online: dict[Buffer, Buffer] | None = None,
+    ) -> None:
+        super().__init__(places.frame, in_memory, online)
+        self._places, self.genome, self.name = places, genome, name
+
+    @abstractmethod
+    def body(self) -> list[str]: ...
 
     def text(self) -> str:
         lines = self.body()
-        lines = [*needed(self.tile.head(), lines), *lines]
+        lines = [*needed(self._places.head(), lines), *lines]
         parameters = [pointer(buffer) for buffer in self.buffers]
-        if self.tile.apart:  # a number that the compiler knows nothing about, not even that it is even
-            decorator = f'@triton.jit(do_not_specialize=["{self.tile.apart}"])'
-            parameters += [self.tile.apart]
+        if self._places.apart:  # a number that the compiler knows nothing about, not even that it is even
+            decorator = f'@triton.jit(do_not_specialize=["{self._places.apart}"])'
+            parameters += [self._places.apart]
         else:
             decorator = "@triton.jit"
         return "\n".join([decorator, f"def {self.name}({', '.join(parameters)}):", *indented(lines)])
 
     def call(self, arguments: Sequence[str]) -> str:
-        given = [*arguments, *(["0"] if self.tile.apart else []), f"num_warps={self.tile.warps}"]
-        return f"{self.name}[({self.tile.programs},)]({', '.join(given)})"
+        given = [*arguments, *(["0"] if self._places.apart else []), f"num_warps={self._places.warps}"]
+        return f"{self.name}[({self._places.programs},)]({', '.join(given)})"
+
+
+class Emission(Text):
+    """Blocks of elements, or passes over rows."""
+
+    def __init__(self, frame: Frame, genome: TritonGenome, in_memory: set[Buffer], name: str) -> None:
+        pairs = of_kernel(frame.kernel, in_memory) if genome.online else {}
+        self.tile = Tile(frame, genome, _passes(frame, pairs))
+        # What is on the chip is gone over as often as need be.
+        self._pairs = pairs if self.tile.steps else {}
+        super().__init__(self.tile, genome, in_memory, name, _online(self._pairs))
+        self.sheet = Sheet(self.tile)
+        self._kept = self.tile.kept_chunk() if self.tile.kept else None
 
     def body(self) -> list[str]:
         if not self.tile.has_rows:

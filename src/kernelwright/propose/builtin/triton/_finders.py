@@ -11,8 +11,9 @@ from kernelwright.propose.builtin._frame import identifier
 from kernelwright.propose.builtin._kernels import Part
 from kernelwright.propose.builtin._loops import Buffer, Expression
 from kernelwright.propose.builtin.triton._pairs import PLACE, SOFTMAX, VARIANCE, Pair
+from kernelwright.propose.builtin.triton._places import Chunk
 from kernelwright.propose.builtin.triton._sheet import Sheet
-from kernelwright.propose.builtin.triton._tile import Chunk
+from kernelwright.propose.builtin.triton._tile import Tile
 
 NEUTRAL = {"sum": "0.0", "max": 'float("-inf")', "min": 'float("inf")', "prod": "1.0"}
 JOIN = {"sum": "{0} + {1}", "max": "larger({0}, {1})", "min": "smaller({0}, {1})", "prod": "{0} * {1}"}
@@ -26,7 +27,7 @@ class Finder:
 
     expression: Expression
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: Sheet[Tile]) -> None:
         self.sheet, self.tile = sheet, sheet.tile
 
     def value(self, chunk: Chunk) -> str:
@@ -85,7 +86,7 @@ class Finder:
 
 
 class Plain(Finder):
-    def __init__(self, sheet: Sheet, part: Part) -> None:
+    def __init__(self, sheet: Sheet[Tile], part: Part) -> None:
         super().__init__(sheet)
         assert part.how is not None
         self._how, self._into, self.expression = part.how, part.into, part.expression
@@ -113,7 +114,7 @@ class Plain(Finder):
 
 
 class _OfPair(Finder):
-    def __init__(self, sheet: Sheet, pair: Pair) -> None:
+    def __init__(self, sheet: Sheet[Tile], pair: Pair) -> None:
         super().__init__(sheet)
         self.pair, self.expression = pair, pair.value
 
@@ -203,7 +204,7 @@ class Variance(_OfPair):
 class Placed(_OfPair):
     """The largest or smallest, and the first place where it is."""
 
-    def __init__(self, sheet: Sheet, pair: Pair, how: str) -> None:
+    def __init__(self, sheet: Sheet[Tile], pair: Pair, how: str) -> None:
         super().__init__(sheet, pair)
         self._how, self._beyond = how, ">" if how == "max" else "<"
 
@@ -251,7 +252,7 @@ class Placed(_OfPair):
         return [(self.pair.first, state[0]), (self.pair.second, f"{state[1]}.to(tl.float32)")]
 
 
-def finder(sheet: Sheet, part: Part, pair: Pair | None) -> Finder:
+def finder(sheet: Sheet[Tile], part: Part, pair: Pair | None) -> Finder:
     if pair is None:
         return Plain(sheet, part)
     if pair.kind == PLACE:

@@ -25,6 +25,12 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "stages": (1, 2, 3, 4),
     "evict": (False, True),
     "parts": (4096, 1024, 16384, 512),
+    "tile_rows": (256, 128, 64, 32),
+    "tile_columns": (64, 128, 32, 256),
+    "depth": (32, 16, 64),
+    "product_warps": (8, 4),
+    "ahead": (3, 2, 4, 1),
+    "products": ("tf32x3", "ieee", "tf32"),
 }
 
 
@@ -48,6 +54,11 @@ class TritonGenome(Genes):
         stages: How many steps of a loop are under way at a time.
         evict: Whether caches are told what is read again and what is not.
         parts: Programs that share the work where there are fewer rows.
+        tile_rows, tile_columns: Of a product, what a program works out.
+        depth: Places along what is summed that are multiplied at a time.
+        product_warps: Warps of such a program.
+        ahead: How many steps of it are under way at a time.
+        products: How floats are multiplied: each as three of tensor cores, as they are, or as one of tensor cores.
     """
 
     mark: ClassVar[str] = "# kernelwright builtin triton:"
@@ -68,3 +79,9 @@ class TritonGenome(Genes):
     stages: int = 1
     evict: bool = False
     parts: int = 4096
+    tile_rows: int = 256
+    tile_columns: int = 64
+    depth: int = 32
+    product_warps: int = 8
+    ahead: int = 3
+    products: str = "tf32x3"

@@ -1,4 +1,5 @@
-"""Reductions to few numbers, cut into parts that many programs share: of each part first, then of what was found.
+"""Reductions and products to few numbers, cut into parts that many programs share: of each part first, then of what was
+found.
 
 A sum of exponentials and its maximum, or a variance and its mean, are cut together: each part has a maximum or a mean
 of its own, and what was found below it is put right when parts are joined.
@@ -18,6 +19,7 @@ from kernelwright.propose.builtin._loops import (
     Expression,
     Layout,
     Number,
+    Product,
     Reduce,
     Shape,
     Statement,
@@ -28,6 +30,8 @@ from kernelwright.propose.builtin.triton._pairs import PLACE, SOFTMAX, Pair, pai
 
 # Rows, and columns side by side, that are enough for all; rows too short to be worth cutting, and the shortest parts.
 ENOUGH_ROWS, ENOUGH_COLUMNS, SHORT, SHORTEST = 512, 1 << 15, 1 << 16, 1 << 12
+# Of products: elements of a tile, tiles that are enough for all, and places along what is summed that are worth a part.
+TILE, ENOUGH_TILES, FEWEST_STEPS = 1 << 14, 256, 512
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ def cut(statements: Sequence[Statement], wanted: int) -> list[Statement]:
     made: list[Statement] = []
     for one in statements:
         where = cuts.get(one.into) if isinstance(one, Reduce) else None
-        if not isinstance(one, Reduce) or where is None:
+        if isinstance(one, Product):
+            made += _product(one)
+        elif not isinstance(one, Reduce) or where is None:
             made.append(one)
         elif one.into in found and cuts[found[one.into].first] == where:
             made += _second(one, found[one.into], where)
@@ -128,6 +134,33 @@ def _second(reduction: Reduce, pair: Pair, where: _Cut) -> list[Statement]:
         apart = _square(_of("sub", _over(_whole(earlier), count), _over(all_of, total)))
         of_all = _of("add", _whole(partial), _of("mul", apart, _number(count, apart.shape)))
     return [Reduce(partial, "sum", of_part), replace(reduction, expression=of_all)]
+
+
+def _product(product: Product) -> list[Statement]:
+    """A product of few elements as products of parts of its inner axis, and the sum of those."""
+    into, right = product.into, product.right
+    axis = len(right.shape) - product.across - product.inner
+    most = min(ENOUGH_TILES * TILE // max(TILE, prod(into.shape)), product.left.shape[-1] // FEWEST_STEPS)
+    parts = _divisor(right.shape[axis], max(1, most))
+    if parts == 1:
+        return [product]
+    partial = Buffer(f"{into.name}_parts", (parts * prod(into.shape[:-2]), *into.shape[-2:]), "float32", "inner")
+    first = replace(
+        product,
+        into=partial,
+        left=_in_front(product.left, len(product.left.shape) - 1, parts),
+        right=_in_front(right, axis, parts),
+    )
+    results = viewed(_whole(partial), reshape((parts, *into.shape)))
+    return [first, Reduce(into, "sum", viewed(results, permute((*range(1, len(into.shape) + 1), 0))))]
+
+
+def _in_front(access: Access, axis: int, parts: int) -> Access:
+    """The parts of an axis come first."""
+    others = [at for at in range(len(access.shape) + 1) if at != axis]
+    found = viewed(viewed(access, split(axis, parts)), permute((axis, *others)))
+    assert isinstance(found, Access)
+    return found
 
 
 def _of(function: str, *parts: Expression) -> Expression:

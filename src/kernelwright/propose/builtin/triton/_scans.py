@@ -14,7 +14,7 @@ from kernelwright.propose.builtin._scope import indented
 from kernelwright.propose.builtin._views import flip, permute, viewed
 from kernelwright.propose.builtin.triton._emission import Emission
 from kernelwright.propose.builtin.triton._genome import TritonGenome
-from kernelwright.propose.builtin.triton._tile import Chunk, needed
+from kernelwright.propose.builtin.triton._places import Chunk, needed
 
 SCANNED = {"sum": ("tl.cumsum", "+", "0.0"), "prod": ("tl.cumprod", "*", "1.0")}
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
+from typing import Generic, TypeVar
 
 from kernelwright.propose.builtin._frame import Names, identifier, pointer
 from kernelwright.propose.builtin._kernels import Part
 from kernelwright.propose.builtin._loops import Access, Apply, Expression, Layout, Number, Place, in_order
 from kernelwright.propose.builtin.triton._functions import literal, spelled
-from kernelwright.propose.builtin.triton._tile import WIDE, Chunk, Tile
+from kernelwright.propose.builtin.triton._places import WIDE, Chunk, Places, all_of
+
+P = TypeVar("P", bound=Places)
 
 
-class Sheet:
+class Sheet(Generic[P]):
     """A kernel's lines so far. Values along the row belong to a chunk of it."""
 
-    def __init__(self, tile: Tile) -> None:
+    def __init__(self, tile: P) -> None:
         self.tile = tile
         self.lines: list[str] = []
         self._fresh = Names()
@@ -75,36 +78,23 @@ class Sheet:
         for pick, stride in access.picks:
             wide = ".to(tl.int64)" if prod(access.buffer.shape) >= WIDE else ""
             at += f" + {self._known(pick, chunk)}{wide} * {stride}"
-        masks = _all_of([*self._masks(access, chunk), *self._inside(access, chunk)])
+        masks = all_of([*self.tile.masks(access, chunk), *self._inside(access, chunk)])
         masked = f", mask={masks}, other={_beyond(access)}" if masks else ""
         policy = chunk.policy if chunk else ""
         turned = ".to(tl.int32)" if access.kind == "int" and access.buffer.dtype != "int32" else ""
         return f"tl.load({at}{masked}{policy}){turned}"
 
-    def _masks(self, moving: Expression, chunk: Chunk | None) -> list[str]:
-        """Which elements of what moves along these axes there are."""
-        frame, tile = self.tile.frame, self.tile
-        rows = tile.row_mask if frame.moves(moving, tile.row_axes) else ""
-        along = chunk.mask if chunk and not frame.is_row_value(moving) else ""
-        return [mask for mask in (rows, along) if mask]
-
     def _inside(self, access: Access, chunk: Chunk | None) -> list[str]:
         """Where coordinates lie within their bounds, as far as they leave them anywhere."""
         found = []
         for bound in access.bounds:
-            low, high = bound.layout.ends
-            tests = [">= 0"] * (low < 0) + [f"< {bound.size}"] * (high >= bound.size)
-            found += [f"{self.value(Place(bound.layout), chunk)} {test}" for test in tests]
+            found += [f"{self.value(Place(bound.layout), chunk)} {test}" for test in bound.tests]
         return found
 
     def store(self, part: Part, value: str, chunk: Chunk | None = None) -> str:
         at = f"{pointer(part.into)} + {self.tile.address(part.layout, chunk)}"
-        masks = _all_of(self._masks(Place(part.layout), chunk))
+        masks = all_of(self.tile.masks(Place(part.layout), chunk))
         return f"tl.store({at}, {value}{f', mask={masks}' if masks else ''})"
-
-
-def _all_of(masks: list[str]) -> str:
-    return masks[0] if len(masks) == 1 else " & ".join(f"({mask})" for mask in masks)
 
 
 def _beyond(access: Access) -> str:

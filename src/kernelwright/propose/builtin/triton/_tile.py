@@ -6,18 +6,14 @@ else along the last of their axes, so that addresses need no division.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import prod
 
 from kernelwright.propose.builtin._frame import Frame
-from kernelwright.propose.builtin._loops import Expression, Layout, Shape, dense
+from kernelwright.propose.builtin._loops import Expression
 from kernelwright.propose.builtin.triton._genome import TritonGenome
+from kernelwright.propose.builtin.triton._places import WIDE, Chunk, Places, counted, number, power_above, power_below
 from kernelwright.propose.builtin.triton._windows import has_windows
 
-# Counters of 32 bits end here.
-WIDE = 1 << 31
 # Programs that keep a GPU busy, at least.
 BUSY = 512
 # Of the lanes of a block, so many in the hundred may be empty before rows are counted all together.
@@ -33,31 +29,18 @@ LANES = 32
 MOST_WARPS = 32
 
 
-@dataclass
-class Chunk:
-    """Places along a row that are worked on at once: their counter, which of them there are, and values found there."""
-
-    place: str
-    block: int
-    definitions: list[tuple[str, str]]
-    mask: str
-    policy: str = ""
-    names: dict[Expression, str] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
-
-
-class Tile:
-    """The sizes of a kernel's tile, and what coordinates are called.
+class Tile(Places):
+    """Rows side by side, and places along them.
 
     Attributes:
         rows: How many, side by side.
-        apart: Name of a number, always 0, that keeps the compiler from giving a lane neighbours; empty if it may.
         kept: Places of a row that are read once and stay on the chip, from its start on.
         block: Places of a row that are read at a time, behind those that are kept.
     """
 
     def __init__(self, frame: Frame, genome: TritonGenome, passes: int) -> None:
-        self.frame, self.kernel, self._genome = frame, frame.kernel, genome
+        super().__init__(frame)
+        self._genome = genome
         self.has_rows = bool(self.kernel.inner)
         self.across = self.has_rows and not frame.rows
         self.rows, self.block, self.kept = self._sizes(passes)
@@ -171,7 +154,7 @@ class Tile:
         outer = self.kernel.outer
         if self.flat:
             at = program if self.rows == 1 else f"{program} * {self.rows} + {self._lane_numbers()}"
-            return [("row", at), *_counted("i", "row", outer)]
+            return [("row", at), *counted("i", "row", outer)]
         last = f"i{len(outer) - 1}"
         if len(outer) == 1:
             return [(last, f"{program} * {self.rows} + {self._lane_numbers()}")]
@@ -180,7 +163,7 @@ class Tile:
             rest, block = f"task % {prod(outer[:-1])}", f"task // {prod(outer[:-1])}"
         return [
             ("task", program),
-            *_counted("i", rest, outer[:-1]),
+            *counted("i", rest, outer[:-1]),
             (last, f"{block} * {self.rows} + {self._lane_numbers()}"),
         ]
 
@@ -211,10 +194,15 @@ class Tile:
         outer = len(self.kernel.outer)
         return range(0) if self.rows == 1 else range(outer) if self.flat else range(outer - 1, outer)
 
+    def masks(self, moving: Expression, chunk: Chunk | None) -> list[str]:
+        rows = self.row_mask if self.frame.moves(moving, self.row_axes) else ""
+        along = chunk.mask if chunk and not self.frame.is_row_value(moving) else ""
+        return [mask for mask in (rows, along) if mask]
+
     def kept_chunk(self) -> Chunk:
         numbers = f"tl.arange(0, {self.kept}){'[None, :]' if self.spread else ''}"
         size = prod(self.kernel.inner)
-        definitions = [("k", numbers), *_counted("k", "k", self.kernel.inner)]
+        definitions = [("k", numbers), *counted("k", "k", self.kernel.inner)]
         return Chunk("k", self.kept, definitions, f"k < {size}" if self.kept > size else "")
 
     def looped_chunk(self, *, backward: bool) -> Chunk:
@@ -222,57 +210,12 @@ class Tile:
         numbers = f"tl.arange(0, {self.block}){'[None, :]' if self.spread else ''}"
         inner, end = self.kernel.inner, self.kept + self.length
         if self._in_line:
-            at = f"{step} * {_number(self.block, prod(inner) + self.block)} + {numbers}"
-            definitions = [("j", f"{self.kept} + {at}" if self.kept else at), *_counted("j", "j", inner)]
+            at = f"{step} * {number(self.block, prod(inner) + self.block)} + {numbers}"
+            definitions = [("j", f"{self.kept} + {at}" if self.kept else at), *counted("j", "j", inner)]
             return Chunk("j", self.block, definitions, f"j < {end}" if self.uneven else "")
         blocks, last = -(-inner[-1] // self.block), f"j{len(inner) - 1}"
         definitions = [
-            *_counted("j", f"{step} // {blocks}", inner[:-1]),
+            *counted("j", f"{step} // {blocks}", inner[:-1]),
             (last, f"{step} % {blocks} * {self.block} + {numbers}"),
         ]
         return Chunk("j", self.block, definitions, f"{last} < {end}" if self.uneven else "")
-
-    def address(self, layout: Layout, chunk: Chunk | None) -> str:
-        """Terms that are added to a pointer one by one, in 64 bits where 32 do not suffice; what is the same everywhere
-        comes last, so that neighbours share the rest."""
-        names = [f"i{axis}" for axis in range(len(self.kernel.outer))]
-        names += [f"{chunk.place if chunk else 'j'}{axis}" for axis in range(len(self.kernel.inner))]
-        axes = zip(names, layout.shape, layout.strides, strict=True)
-        terms = [_term(name, size, stride) for name, size, stride in axes if stride]
-        return " + ".join([*terms, _number(layout.offset, layout.offset)] if layout.offset or not terms else terms)
-
-
-def _term(name: str, size: int, stride: int) -> str:
-    return name if stride == 1 else f"{name} * {_number(stride, stride * (size - 1))}"
-
-
-def _number(value: int, reach: int) -> str:
-    """A number that a counter is multiplied by, or moved: in 64 bits if that leads so far."""
-    return f"tl.full([], {value}, tl.int64)" if abs(reach) >= WIDE else str(value)
-
-
-def _counted(name: str, number: str, shape: Shape) -> list[tuple[str, str]]:
-    """Counters along axes, out of one."""
-    found = []
-    for place, (size, stride) in enumerate(zip(shape, dense(shape), strict=True)):
-        divided = number if stride == 1 else f"{number} // {stride}"
-        found += [(f"{name}{place}", f"{divided} % {size}" if place else divided)]
-    return found
-
-
-def needed(definitions: Sequence[tuple[str, str]], lines: Sequence[str]) -> list[str]:
-    """Those definitions that what follows makes use of."""
-    kept: list[str] = []
-    for name, value in reversed(definitions):
-        word = re.compile(rf"\b{name}\b")
-        if any(word.search(line) for line in (*kept, *lines)):
-            kept.insert(0, f"{name} = {value}")
-    return kept
-
-
-def power_above(number: int) -> int:
-    return 1 << max(0, number - 1).bit_length()
-
-
-def power_below(number: int) -> int:
-    return 1 << (number.bit_length() - 1)

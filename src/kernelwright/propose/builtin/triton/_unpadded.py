@@ -89,12 +89,20 @@ def _without(padded: _Padded, statements: list[Statement]) -> list[Statement]:
 
 
 def _rewritten(statement: Statement, padded: _Padded) -> Statement | None:
-    if isinstance(statement, Product | Scatter):
+    if isinstance(statement, Product):
+        return _product(statement, padded)
+    if isinstance(statement, Scatter):
         return None
     mine = [one for one in accesses(statement.expression) if one.buffer == padded.buffer]
     seen = {one: padded.seen(one) for one in mine}
     swaps: dict[Expression, Expression] = {one: there for one, there in seen.items() if there is not None}
     return replace(statement, expression=replaced(statement.expression, swaps)) if len(swaps) == len(mine) else None
+
+
+def _product(product: Product, padded: _Padded) -> Product | None:
+    """Nothing is added to a sum where there is nothing, so it must have been padded with zeros."""
+    left, right = ((padded.seen(one) if one.buffer == padded.buffer else one) for one in (product.left, product.right))
+    return replace(product, left=left, right=right) if left and right and padded.fill == 0 else None
 
 
 def along_axes(shape: Shape, layout: Layout) -> list[Layout] | None:
