@@ -38,7 +38,7 @@ def test_ways_are_held_against_each_other_with_an_interval(invoke: Invoke, store
     assert "[" in result.output.split("map-elites against")[1]
 
 
-@pytest.mark.parametrize("budget", ["evaluations", "tokens", "dollars", "judge-seconds"])
+@pytest.mark.parametrize("budget", ["evaluations", "answers", "tokens", "dollars", "judge-seconds"])
 def test_every_budget_has_curves_that_end_where_the_shortest_run_does(
     invoke: Invoke, stores: list[Path], budget: str
 ) -> None:

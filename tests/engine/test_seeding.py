@@ -283,14 +283,18 @@ class Program(Writer):
 
 def test_a_run_with_seeds_and_one_without_can_be_compared(tmp_path, task):
     """By evaluations seeds are paid for; the model is who answered the other requests, so that the runs are alike."""
-    courses = []
+    courses, by_answers = [], []
     for name, asked_for in (("with", plan()), ("without", plan(seed_with=None, without=("seeding",)))):
         with Store(tmp_path / f"{name}.db") as store:
             found, *_ = played(store, task, asked_for, seeder=Program(program))
             courses.append(report.course(store, store.run(found.run)))
+            by_answers.append(report.course(store, store.run(found.run), "answers"))
     assert [course.facts["model"] for course in courses] == ["writer", "writer"]
     assert [course.spent for course in courses] == [6 + SEEDS, 6]
     found = report.compare(courses, ("method", "seeding", "without"), whole=True)
     assert found.ways == ("map-elites seeded", "map-elites")
     assert len(found.places) == 1
     assert found.gaps
+    assert [course.spent for course in by_answers] == [6, 6]
+    assert by_answers[0].best_at(0) is not None
+    assert by_answers[1].best_at(0) is None

@@ -16,6 +16,7 @@ from kernelwright.cli._search import WHERE, as_place, sentences, usual_store
 from kernelwright.report import (
     BUDGETS,
     COMPARABLE,
+    COUNTED,
     EVALUATIONS,
     MANY,
     Comparison,
@@ -56,7 +57,7 @@ def run(
         courses = _courses(runs, stores or [usual_store()], budget)
     if not courses:
         raise UsageError("these stores hold no run", "begin one with `kernelwright optimize`")
-    found = compare(courses, compared, whole=budget == EVALUATIONS)
+    found = compare(courses, compared, whole=budget in COUNTED)
     if as_json:
         typer.echo(comparison_json(found, budget))
     else:

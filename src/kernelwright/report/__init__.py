@@ -7,7 +7,7 @@ from kernelwright.report._attempt import Attempt, Fate, Ratio, attempts
 from kernelwright.report._bench import Bench, Result, Speed, Summary, summarise
 from kernelwright.report._comparison import COMPARABLE, Comparison, compare, gap
 from kernelwright.report._comparison_tables import comparison_json, curve_rows, gap_rows, place_gap_rows
-from kernelwright.report._course import BUDGETS, EVALUATIONS, Course, CourseError, course
+from kernelwright.report._course import BUDGETS, COUNTED, EVALUATIONS, Course, CourseError, course
 from kernelwright.report._difference import MANY, Difference, Paired, difference
 from kernelwright.report._metrics import (
     THRESHOLDS,
@@ -25,6 +25,7 @@ from kernelwright.report._tables import rows, summary_rows, to_csv, to_json, to_
 __all__ = [
     "BUDGETS",
     "COMPARABLE",
+    "COUNTED",
     "EVALUATIONS",
     "MANY",
     "THRESHOLDS",

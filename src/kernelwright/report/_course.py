@@ -73,10 +73,24 @@ def _judge_seconds(records: Records, run: str) -> Iterator[tuple[float, float]]:
     return ((judged.noted, judged.seconds) for judged in records.verdicts(run) if judged.used)
 
 
+def _answers(records: Records, run: str) -> Iterator[tuple[float, float]]:
+    """What a program writes as seeds, no model has answered."""
+    seeds = _seeds(records, run)
+    return ((reply.noted, 1.0) for reply in records.replies(run) if reply.request not in seeds)
+
+
 # What each kind of budget is spent on, and when; evaluations are counted from the moves themselves.
-_COSTS: Mapping[str, Costs] = {"tokens": _tokens, "dollars": _dollars, "judge-seconds": _judge_seconds}
+ANSWERS = "answers"
+_COSTS: Mapping[str, Costs] = {
+    ANSWERS: _answers,
+    "tokens": _tokens,
+    "dollars": _dollars,
+    "judge-seconds": _judge_seconds,
+}
 EVALUATIONS = "evaluations"
 BUDGETS = (EVALUATIONS, *_COSTS)
+# Those that are counted in whole numbers.
+COUNTED = (EVALUATIONS, ANSWERS)
 
 
 def course(records: Records, run: Run, budget: str = EVALUATIONS) -> Course:
@@ -114,7 +128,7 @@ def _facts(records: Records, run: Run) -> dict[str, str]:
     """Whether a run was seeded is told by what came of it: one that could not be is like one that was not to be."""
     wire: dict[str, Any] = records.task(run.task) or {}
     verdicts = [judged for judged in records.verdicts(run.id) if judged.used]
-    seeds = {asked.id for asked in records.requests(run.id) if asked.kind == SEED}
+    seeds = _seeds(records, run.id)
     replies = list(records.replies(run.id))
     return {
         "task": f"{wire.get('name', 'task')} {run.task[:8]}",
@@ -126,6 +140,10 @@ def _facts(records: Records, run: Run) -> dict[str, str]:
         "seeding": "seeded" if any(reply.request in seeds for reply in replies) else "",
         "without": ", ".join(sorted(set(run.settings["without"]) - {"seeding"})),
     }
+
+
+def _seeds(records: Records, run: str) -> set[str]:
+    return {asked.id for asked in records.requests(run) if asked.kind == SEED}
 
 
 def _all(names: Iterable[str]) -> str:
