@@ -100,7 +100,7 @@ bench-steady: $(STAMP)
 
 # What the engine itself costs: its share of the time, idle judges, memory and disk over 5,000 candidates.
 bench-engine: $(STAMP)
-	$(BIN)/python benchmarks/bench_engine.py
+	$(BIN)/python -m benchmarks.bench_engine
 
 # What a cluster is worth on this machine: sixteen nodes that wait against one, two that judge against one.
 bench-fleet: fetch-ray

@@ -14,11 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kernels import SOFTMAX_TASK, softmax_variants
 from rich.console import Console
 from rich.table import Table
-from stand_in import Model, StandIn
 
+from benchmarks.kernels import SOFTMAX_TASK, softmax_variants
+from benchmarks.stand_in import Model, StandIn
 from kernelwright.engine import Budget, Means, Plan, resume
 from kernelwright.fleet import Here
 from kernelwright.judge import Judge, Verdict, machine

@@ -68,7 +68,7 @@ class StandIn:
 
     def __init__(self, **_: Any) -> None: ...
 
-    def judge(self, task: Task, source: str, *, timed: bool, backend: str | None) -> Verdict:
+    def judge(self, task: Task, source: str, *, timed: bool, backend: str | None, on_device: bool) -> Verdict:
         start = time.monotonic()
         if self.seconds:
             time.sleep(self.seconds)

@@ -1,6 +1,8 @@
 """What a judgement promises beyond its status: fresh trials, redrawn weights, every case, the task's mode."""
 
+import gc
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -261,6 +263,27 @@ def test_a_forgotten_task_can_be_judged_again(small_judge, relu_task):
     small_judge.forget(relu_task)
     small_judge.forget(relu_task)
     assert small_judge.judge(relu_task, RELU, timed=False).accepted
+
+
+def test_what_was_drawn_for_a_task_is_given_back_when_it_is_forgotten(small_judge, relu_task):
+    """At once, not when Python next looks for garbage: to it a gigabyte of shared memory is one small object."""
+    small_judge.forget(relu_task)
+    gc.collect()
+    gc.disable()
+    try:
+        before = drawn()
+        assert small_judge.judge(relu_task, RELU).accepted
+        assert drawn() > before
+        small_judge.forget(relu_task)
+        assert drawn() == before
+    finally:
+        gc.enable()
+
+
+def drawn() -> int:
+    """Pieces of shared memory that this process sees inputs and answers through."""
+    maps = Path("/proc/self/maps").read_text()
+    return maps.count("/memfd:inputs") + maps.count("/memfd:expected")
 
 
 def test_one_task_is_prepared_once_whatever_may_be_called(small_judge, relu_task):

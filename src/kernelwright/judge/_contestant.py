@@ -416,6 +416,7 @@ class Contestant:
 
     def close(self) -> None:
         self.worker.dismiss()
+        self.worker.serve = None  # neither holds the other any more, and with it the task's memory
 
 
 def _backend(request: Message) -> str:

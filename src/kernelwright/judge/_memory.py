@@ -97,11 +97,11 @@ class Stage:
         self.slots = slots
         self.fd = os.memfd_create("inputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.fd, self.slot_bytes * slots)
-        self._map = mmap.mmap(self.fd, self.slot_bytes * slots)
+        mapped = mmap.mmap(self.fd, self.slot_bytes * slots)
         # From here on this mapping is the only one through which the contents can change.
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL | F_SEAL_FUTURE_WRITE
         _kernel.seal(self.fd, seals)
-        self._bytes: Array = np.frombuffer(self._map, dtype=np.uint8)
+        self._bytes: Array = np.frombuffer(mapped, dtype=np.uint8)
 
     @staticmethod
     def needed(inputs: Packed) -> int:
@@ -134,6 +134,7 @@ class Stage:
 
     def close(self) -> None:
         os.close(self.fd)
+        self._bytes = np.empty(0, dtype=np.uint8)
 
 
 @dataclass(eq=False)

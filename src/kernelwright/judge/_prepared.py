@@ -84,6 +84,12 @@ class Prepared(Reference):
         self.task = replace(self.task, library=library)  # with the very cases that the trials were drawn for
         return self
 
+    def close(self) -> None:
+        """Lets go of all that was drawn at once: whoever still knows this task keeps no gigabytes."""
+        super().close()
+        self.trials, self.touched, self._neighbours = [], {}, None
+        self._pools.clear()
+
     # Trials
 
     def trial(self, case: Case, family: str, seed: int) -> Trial | None:
