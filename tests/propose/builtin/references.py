@@ -183,6 +183,12 @@ REFERENCES: dict[str, tuple[str, str, str]] = {
         "torch.randn(48)",
     ),
     "steep softmax": ("torch.softmax(x * 0.17677669, -1)", "torch.randn(37, 49) * 1e6", ""),
+    "pixels out of channels": ("F.pixel_shuffle(x, 2) * 2", "torch.randn(2, 12, 5, 37)", ""),
+    "a step of a state": (
+        "(x * torch.exp(-F.softplus(y).unsqueeze(-1) * self.w.exp())).sum(-1)",
+        "torch.randn(7, 40, 16), torch.randn(7, 40)",
+        "torch.randn(40, 16)",
+    ),
     "halves": ("x[:, :32] * torch.cos(y) + x[:, 32:] * torch.sin(y)", "torch.randn(9, 64), torch.randn(9, 32)", ""),
 }
 

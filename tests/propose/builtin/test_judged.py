@@ -52,6 +52,14 @@ def test_a_softmax_of_extreme_scores_is_right_however_its_kernels_are_cut(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [16, 8, 4, 32])
+def test_results_that_go_past_the_caches_arrive(width: int, judge: Judge, tmp_path: Path) -> None:
+    """Rows of 48 begin where a vector can be stored whole, those of 131 only now and then."""
+    for name in ("softmax", "attention to fewer keys, turned", "sum of columns"):
+        _are_right(name, [Genome(stores="streamed", width=width)], judge, tmp_path)
+
+
+@pytest.mark.slow
 def test_a_search_finds_a_kernel_without_a_model(tmp_path: Path) -> None:
     task = load_task(BIAS_GELU)
     found = kernelwright.optimize(task, model="builtin", evaluations=3, in_flight=1, store=tmp_path / "runs.db")

@@ -77,6 +77,25 @@ def test_fusion_and_its_absence(builtin: Builtin, softmax: Task) -> None:
     assert [len(kernel.parts) for kernel in plan(written.program, Genome(fuse="none"))] == [1, 1, 1]
 
 
+def test_what_is_dear_and_the_same_for_many_points_is_found_once(builtin: Builtin, tmp_path: Path) -> None:
+    """The exponentials of 640 values and the softplus of 280, and not both for each of 4,480."""
+    (written,) = builtin.understand(reference("a step of a state", tmp_path))
+    shapes = [kernel.shape for kernel in plan(written.program, Genome())]
+    assert shapes == [(640,), (280,), (7, 40, 16)]
+    assert [kernel.shape for kernel in plan(written.program, Genome(beforehand=False))] == [(7, 40, 16)]
+
+
+def test_loops_too_short_for_a_vector_are_not_where_lanes_run(builtin: Builtin, tmp_path: Path) -> None:
+    (written,) = builtin.understand(reference("pixels out of channels", tmp_path))
+    (kernel,) = plan(written.program, Genome())
+    assert kernel.shape[-1] == 37
+
+
+def test_results_are_stored_past_the_caches_if_the_genome_says_so(builtin: Builtin, softmax: Task) -> None:
+    desk = Desk(softmax, builtin.understand(softmax))
+    assert ["stream(whole, output" in desk.text(Genome(stores=how)) for how in ("streamed", "cached")] == [True, False]
+
+
 def test_a_task_that_was_looked_at_is_understood_when_a_kernel_is_asked_for(softmax: Task, monkeypatch) -> None:
     understood: list[str] = []
     monkeypatch.setattr(_proposer, "_understood", lambda task: understood.append(task.name) or _proposer._Understood())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kernelwright.propose.builtin._kernels import Kernel
+from kernelwright.propose.builtin._loops import Buffer
 
 
 class Crew(Protocol):
@@ -24,6 +25,9 @@ class Crew(Protocol):
 
     def call(self, name: str, arguments: Sequence[str]) -> str:
         """The line of Python that runs it, once its text is written."""
+
+    def store(self, buffer: Buffer, stride: int) -> str:
+        """The function by which vectors go to memory; `stride` is from lane to lane."""
 
     def parallel(self, kernel: Kernel, tasks: int, inside: list[str], kept: Sequence[str]) -> list[str]:
         """What is done for every task `t`. `kept`: names of rows to be kept meanwhile."""

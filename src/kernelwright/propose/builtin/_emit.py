@@ -18,7 +18,13 @@ GROUP = "auto group = [&](auto whole, auto count, int64_t from, int64_t n) STEP 
 
 
 class Emission(Passes):
-    """Text of one kernel."""
+    """Text of one kernel.
+
+    Attributes:
+        stores_once: Whether each result is stored once, by a loop that the crew shares.
+    """
+
+    stores_once = True
 
     def __init__(self, frame: Frame, genome: LaneGenes, crew: Crew, in_memory: set[Buffer], name: str) -> None:
         super().__init__(frame, in_memory)
@@ -41,7 +47,8 @@ class Emission(Passes):
 
     def saving(self, part: Part, value: str) -> str:
         stride = part.layout.strides[self.frame.lane_axis]
-        return f"save(whole, {pointer(part.into)} + {self.frame.address(part.layout)}, {stride}, {value}, n);"
+        store = self.crew.store(part.into, stride) if self.stores_once else "save"
+        return f"{store}(whole, {pointer(part.into)} + {self.frame.address(part.layout)}, {stride}, {value}, n);"
 
 
 def coordinates(index: str, shape: Shape) -> list[str]:

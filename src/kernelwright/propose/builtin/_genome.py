@@ -13,11 +13,13 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "width": (16, 8, 4, 32),
     "unroll": (4, 2, 1, 8),
     "fuse": ("all", "reductions", "none"),
+    "beforehand": (True, False),
     "keep": ("costly", "all", "none"),
     "online": (False, True),
     "functions": ("exact", "fast"),
     "block": (4096, 1024, 16384, 65536),
     "parts": (16, 64, 4, 1),
+    "stores": ("auto", "streamed", "cached"),
     "schedule": ("static", "dynamic", "guided"),
     "threads": (0, 1, 2, 4),
     "tile_rows": (8, 6, 4, 12),
@@ -58,6 +60,7 @@ class LaneGenes(Genes):
         width: Lanes of a vector.
         unroll: Vectors worked on side by side, each with accumulators of its own.
         fuse: What shares a kernel: whatever can, reductions alone, or nothing.
+        beforehand: Whether what is dear and the same for many points is found by a kernel of its own.
         keep: What a later pass over a row finds in a small buffer rather than computes again: costly values, all, none.
         online: Whether a maximum and the sum of exponentials below it are found in one pass rather than two.
         functions: `exact` to a few units in the last place, or `fast`: shorter series.
@@ -68,6 +71,7 @@ class LaneGenes(Genes):
     width: int = 16
     unroll: int = 4
     fuse: str = "all"
+    beforehand: bool = True
     keep: str = "costly"
     online: bool = False
     functions: str = "exact"
@@ -80,6 +84,7 @@ class Genome(LaneGenes):
     """One way to write a program in C++.
 
     Attributes:
+        stores: Whether results of loops go past the caches, which spares reading what they overwrite, or into them.
         schedule: How rows and blocks are dealt out to threads.
         threads: How many; 0 for as many as there are.
         tile_rows, tile_columns: Rows, and vectors in each, of a product that are summed in registers.
@@ -91,6 +96,7 @@ class Genome(LaneGenes):
     mark: ClassVar[str] = "# kernelwright builtin:"
     choices: ClassVar[Mapping[str, Sequence[Any]]] = CHOICES
 
+    stores: str = "auto"
     schedule: str = "static"
     threads: int = 0
     tile_rows: int = 8

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Literal
 
+from kernelwright.propose.builtin._beforehand import with_beforehand
 from kernelwright.propose.builtin._genome import LaneGenes
 from kernelwright.propose.builtin._loops import (
     Access,
@@ -31,6 +32,8 @@ from kernelwright.propose.builtin._views import NoViewError, View, drop, flip, p
 
 # A reduction to fewer numbers than these is cut into parts first, if it reads more than so many elements.
 FEW_ROWS, FEW_COLUMNS, MANY_ELEMENTS = 16, 1 << 10, 1 << 15
+# Loops too short for a vector, and long enough for one to be worth it.
+SHORT, LONG = 8, 16
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,9 @@ class ScatterKernel(Kernel):
 
 def plan(program: Program, genome: LaneGenes) -> list[Kernel]:
     """Kernels in the order in which they run, for few threads that take many rows each."""
-    return fused(_cut(program.statements, genome.parts), genome.fuse)
+    statements = with_beforehand(program.statements) if genome.beforehand else program.statements
+    kernels = fused(_cut(statements, genome.parts), genome.fuse)
+    return [_turned(kernel) if type(kernel) is Kernel else kernel for kernel in kernels]
 
 
 def fused(statements: Sequence[Statement], fuse: str) -> list[Kernel]:
@@ -388,6 +393,27 @@ def _merged(kernel: Kernel, place: int) -> Kernel:
 
 def _reviewed(part: Part, view: View) -> Part:
     return replace(part, layout=view(part.layout), expression=viewed(part.expression, view))
+
+
+# *** loops in another order ***
+
+
+def _turned(kernel: Kernel) -> Kernel:
+    """A kernel without rows whose last loop is too short for a vector goes last along another one, if that is long."""
+    long = [axis for axis, size in enumerate(kernel.outer) if size >= LONG]
+    if kernel.inner or kernel.outer[-1:] >= (SHORT,) or not long:
+        return kernel
+    last = max(long, key=lambda axis: (_side_by_side(kernel, axis), axis))
+    order = (*(axis for axis in range(len(kernel.outer)) if axis != last), last)
+    view = permute(order)
+    return Kernel(tuple(kernel.outer[axis] for axis in order), (), [_reviewed(part, view) for part in kernel.parts])
+
+
+def _side_by_side(kernel: Kernel, axis: int) -> int:
+    """How many addresses run along an axis or do not move along it."""
+    layouts = [access.layout for part in kernel.parts for access in accesses(part.expression)]
+    layouts += [part.layout for part in kernel.parts]
+    return sum(layout.strides[axis] in (0, 1) for layout in layouts)
 
 
 # *** the order within a kernel ***

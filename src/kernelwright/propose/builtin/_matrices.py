@@ -14,6 +14,8 @@ GROUP = "auto group = [&](auto whole, auto count, int64_t from, int64_t n, const
 class Matrices(Emission):
     """A product of matrices; which one of several it is, `i0` says."""
 
+    stores_once = False  # tiles reach back over each other
+
     @property
     def product(self) -> Product:
         assert isinstance(self.kernel, ProductKernel)

@@ -7,10 +7,13 @@ from math import prod
 
 from kernelwright.propose.builtin._genome import Genome
 from kernelwright.propose.builtin._kernels import Kernel
+from kernelwright.propose.builtin._loops import Buffer
 from kernelwright.propose.builtin._scope import indented
 
 # Below so many elements threads cost more than they bring.
 WORTH_THREADS = 1 << 14
+# Results so large leave the nearer caches anyway before anybody reads them.
+WORTH_STREAMING = 1 << 18
 # Longer rows are not kept: they would only move the traffic.
 LARGEST_ROW = 1 << 18
 
@@ -23,12 +26,21 @@ class Threads:
     def __init__(self, genome: Genome) -> None:
         self._genome = genome
         self.stride = genome.unroll * genome.width
+        self._streams = False
 
     def function(self, name: str, parameters: Sequence[str], body: list[str]) -> str:
         return "\n".join([f'extern "C" void {name}({", ".join(parameters)}) {{', *indented(body), "}"])
 
     def call(self, name: str, arguments: Sequence[str]) -> str:
         return f"lib.{name}({', '.join(arguments)})"
+
+    def store(self, buffer: Buffer, stride: int) -> str:
+        can = buffer.role == "output" and buffer.kind == "float" and stride == 1
+        wanted = {"streamed": True, "cached": False, "auto": prod(buffer.shape) >= WORTH_STREAMING}
+        if can and wanted[self._genome.stores]:
+            self._streams = True
+            return "stream"
+        return "save"
 
     def parallel(self, kernel: Kernel, tasks: int, inside: list[str], kept: Sequence[str]) -> list[str]:
         """A loop over tasks, shared among threads where that is worth it."""
@@ -38,6 +50,7 @@ class Threads:
             loop = [f"#pragma omp for schedule({self._genome.schedule}) nowait", *loop]
         size = f"{prod(kernel.inner)} * sizeof(float)"
         made = [f"float* {name} = (float*)std::malloc({size});" for name in kept]
+        loop += ["streamed();"] if self._streams else []
         body = [*made, *loop, *(f"std::free({name});" for name in kept)]
         threads = f" num_threads({self._genome.threads})" if self._genome.threads else ""
         return [f"#pragma omp parallel{threads}", "{", *indented(body), "}"] if worth else body

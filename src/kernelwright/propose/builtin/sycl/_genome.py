@@ -13,6 +13,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "width": (1, 4, 8, 16),
     "unroll": (4, 2, 1, 8),
     "fuse": ("all", "reductions", "none"),
+    "beforehand": (True, False),
     "keep": ("none", "costly", "all"),
     "online": (False, True),
     "functions": ("exact", "fast"),

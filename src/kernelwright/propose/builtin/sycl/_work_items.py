@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from kernelwright.propose.builtin._kernels import Kernel
+from kernelwright.propose.builtin._loops import Buffer
 from kernelwright.propose.builtin._scope import indented
 from kernelwright.propose.builtin.sycl._genome import SyclGenome
 
@@ -39,6 +40,9 @@ class WorkItems:
 
     def call(self, name: str, arguments: Sequence[str]) -> str:
         return f"lib.{name}[({self._groups * self._items},), ({self._items},)]({', '.join(arguments)})"
+
+    def store(self, buffer: Buffer, stride: int) -> str:
+        return "save"
 
     def parallel(self, kernel: Kernel, tasks: int, inside: list[str], kept: Sequence[str]) -> list[str]:
         self._groups = -(-tasks // self._teams)
