@@ -26,6 +26,8 @@ NEXT = {
 }
 UNCHECKED = "judge it on a machine with a GPU; no certificate is written for what was not checked"
 MOST_LOG = 12
+# Seconds of waiting for other judges that are worth a line.
+LONG_WAIT = 1.0
 
 
 def render(console: Console, verdict: Verdict, task: str, candidate: str) -> None:
@@ -44,8 +46,12 @@ def render(console: Console, verdict: Verdict, task: str, candidate: str) -> Non
         advice = NEXT.get(verdict.status)
         if advice:
             console.print(f"  [bold]Next:[/] {escape(advice)}", soft_wrap=True)
-    parts = ", ".join(f"{name} {value:.2f}" for name, value in verdict.seconds.items() if name != "total")
-    console.print(f"  [dim]judged in {verdict.seconds['total']:.2f} s ({parts})[/]")
+    seconds = dict(verdict.seconds)
+    total, waited = seconds.pop("total"), seconds.pop("waited", 0.0)
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
+    console.print(f"  [dim]judged in {total:.2f} s ({parts})[/]")
+    if waited >= LONG_WAIT:
+        console.print(f"  [dim]waited {waited:.0f} s for its turn: another judge was at work on these cores[/]")
 
 
 def _mark(verdict: Verdict) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from kernelwright.judge._prepared import Prepared, Seeds
 from kernelwright.judge._process import Isolation, Template, Worker
 from kernelwright.judge._reference import Reference
 from kernelwright.judge._status import InfraError
+from kernelwright.judge._turns import turn
 from kernelwright.judge._verdict import Verdict
 from kernelwright.judge.device import _sanitizer
 from kernelwright.judge.device._hearing import DeviceHearing
@@ -175,16 +176,24 @@ class Judge:
 
         `on_device`: on the device here, if there is one, whatever the candidate is written in.
         """
-        if task.project is not None:
-            return ProjectHearing(self, self._prepare_project(task), source, timed=timed).verdict()
-        on_device = self.belongs_on_device(source) or (on_device and backends.usable_gpu() is not None)
-        if self._sanitize:
+        is_project = task.project is not None
+        on_device = not is_project and (
+            self.belongs_on_device(source) or (on_device and backends.usable_gpu() is not None)
+        )
+        if self._sanitize and not is_project:
             _sanitizer.check_possible(on_device)
         if not on_device:
-            return Hearing(self, self.prepare(task), source, timed=timed, backend=backend).verdict()
+            with turn() as waited:
+                verdict = self._heard(task, source, timed, backend)
+            return replace(verdict, seconds=verdict.seconds | {"waited": round(waited, 4)})
         found = self._prepare_for(task, source)
         verdict = DeviceHearing(self, found, source, timed=timed, backend=backend).verdict()
         return _sanitizer.sanitize(self, task, source, verdict) if self._sanitize and verdict.accepted else verdict
+
+    def _heard(self, task: Task, source: str, timed: bool, backend: str | None) -> Verdict:
+        if task.project is not None:
+            return ProjectHearing(self, self._prepare_project(task), source, timed=timed).verdict()
+        return Hearing(self, self.prepare(task), source, timed=timed, backend=backend).verdict()
 
     def _prepare_project(self, task: Task) -> PreparedProject:
         if task.hash not in self._projects:

@@ -30,6 +30,7 @@ from kernelwright.judge._reference import SLOTS
 from kernelwright.judge._roof import Roof, total
 from kernelwright.judge._status import InfraError, Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
+from kernelwright.judge._turns import turn
 from kernelwright.judge._verdict import Verdict
 from kernelwright.judge.device import _bottleneck as _device_bottleneck
 from kernelwright.judge.device import _profile as _device_profile
@@ -95,7 +96,8 @@ def profile(judge: Judge, task: Task, source: str, *, verdict: Verdict | None = 
     try:
         if judge.belongs_on_device(source):
             return _on_device(judge, task, source, verdict)
-        return _Session(judge, task, source, verdict).profile()
+        with turn():
+            return _Session(judge, task, source, verdict).profile()
     except Rejection as rejection:
         evidence = verdict.evidence | rejection.evidence
         return replace(

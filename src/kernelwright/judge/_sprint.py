@@ -24,6 +24,7 @@ from kernelwright.judge._process import Answer
 from kernelwright.judge._reference import REFERENCE_SECONDS, SLOTS
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._timing import Timer
+from kernelwright.judge._turns import turn
 from kernelwright.tasks import Case, Task
 
 if TYPE_CHECKING:
@@ -61,14 +62,15 @@ class Sprinter:
 
 def sprint(judge: Judge, task: Task, sources: Sequence[str], rounds: int) -> list[Sprinter]:
     """So many rounds of every case, on this machine's processor. What must be compiled should be by now."""
-    prepared = judge.prepare(task)
-    prepared.use_weights(prepared.weight_seed)
-    found = _Sprint(judge, prepared, [Sprinter(source) for source in sources])
-    try:
-        found.begin()
-        found.run(rounds)
-    finally:
-        found.close()
+    with turn():
+        prepared = judge.prepare(task)
+        prepared.use_weights(prepared.weight_seed)
+        found = _Sprint(judge, prepared, [Sprinter(source) for source in sources])
+        try:
+            found.begin()
+            found.run(rounds)
+        finally:
+            found.close()
     return found.sprinters
 
 

@@ -17,6 +17,7 @@ from kernelwright.judge._channel import Garbage, Message
 from kernelwright.judge._roof import Roof, total
 from kernelwright.judge._status import InfraError, Rejection
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
+from kernelwright.judge._turns import alone_on_device
 from kernelwright.judge._verdict import Verdict
 from kernelwright.judge.device import _listing, _nsight
 from kernelwright.judge.device._bottleneck import DeviceFacts
@@ -25,7 +26,6 @@ from kernelwright.judge.device._inspection import Inspected
 from kernelwright.judge.device._kernels import LIBRARY, MOVES
 from kernelwright.judge.device._occupancy import occupancy
 from kernelwright.judge.device._prepared import DevicePrepared, DeviceTrial
-from kernelwright.judge.device._timing import alone
 from kernelwright.tasks import TaskError
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class DeviceSession:
             size = f"{trial.inputs.nbytes / 1e9:.1f} GB"
             raise _nsight.NoCounters(f"ncu was not asked: inputs of {size} are too large to be handed to it")
         judge = self._judge
-        with alone():  # the counters are the whole device's
+        with alone_on_device():  # the counters are the whole device's
             inspected = Inspected(
                 judge.template, self._prepared, judge.builder, self._source, _nsight.find(), limits=judge.limits
             )

@@ -8,22 +8,20 @@ caches are flushed before every turn.
 
 from __future__ import annotations
 
-import fcntl
 import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from kernelwright import native
 from kernelwright.judge._channel import Message
 from kernelwright.judge._check import Wrong
 from kernelwright.judge._placement import Attention
 from kernelwright.judge._process import Answer
 from kernelwright.judge._status import Rejection, Status
 from kernelwright.judge._timing import CANDIDATE, CaseTiming
+from kernelwright.judge._turns import alone_on_device
 from kernelwright.judge.device import _health
 from kernelwright.judge.device._check import DeviceChecker
 from kernelwright.judge.device._contestant import DeviceContestant
@@ -47,16 +45,6 @@ EAGER = "eager"
 Start = Callable[[], DeviceContestant]
 
 
-@contextmanager
-def alone() -> Iterator[None]:
-    """One measurement at a time on this device, whoever else judges on this machine."""
-    path = native.cache_dir() / "device-0.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 class DeviceTimer:
     """Times one candidate against baselines on one prepared task."""
 
@@ -78,7 +66,7 @@ class DeviceTimer:
             contestant = self._start()
             contestant.stage_name = "time"
             try:
-                with alone(), Attention():
+                with alone_on_device(), Attention():
                     self.health.append(_health.look())
                     mine, theirs = self._warm(contestant, trial)
                     if not calls:

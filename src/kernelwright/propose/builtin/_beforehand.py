@@ -1,4 +1,5 @@
-"""What is dear to work out and the same for many points of a loop is found beforehand, by a kernel of its own.
+"""What is dear to work out and the same for many points of a loop is found beforehand, by a kernel of its own; so is a
+right matrix whose columns do not lie side by side, turned.
 
 Only what inputs and weights alone decide; what a kernel finds in its rows stays there.
 """
@@ -18,6 +19,7 @@ from kernelwright.propose.builtin._loops import (
     Layout,
     Number,
     Place,
+    Product,
     Reduce,
     Shape,
     Statement,
@@ -28,6 +30,8 @@ from kernelwright.propose.builtin._views import drop, replaced, viewed
 
 # Lanes of a usual vector, and the share of a loop's vectors that must be spared.
 LANES, WORTH = 16, 1 / 8
+# Rows that meet a matrix, from which on it is worth turning.
+MANY_ROWS = 16
 
 
 def with_beforehand(statements: Sequence[Statement]) -> list[Statement]:
@@ -36,19 +40,39 @@ def with_beforehand(statements: Sequence[Statement]) -> list[Statement]:
     made: list[Statement] = []
     for statement in statements:
         if isinstance(statement, Reduce | Store):
-            swaps = {part: _place(part, axes, known, made) for part, axes in _worth(statement.expression)}
+            swaps = {part: _found(part, axes, known, made) for part, axes in _worth(statement.expression)}
             made.append(replace(statement, expression=replaced(statement.expression, swaps)))
         else:
             made.append(statement)
     return made
 
 
-def _place(part: Expression, axes: set[int], known: dict[Expression, Buffer], made: list[Statement]) -> Access:
+def with_dense_rights(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements; a right matrix that many rows meet and whose own do not lie densely is turned before them."""
+    known: dict[Expression, Buffer] = {}
+    made: list[Statement] = []
+    for statement in statements:
+        if isinstance(statement, Product) and _is_worth_turning(statement):
+            axes = set(_moved_along(statement.right))
+            made.append(replace(statement, right=_found(statement.right, axes, known, made, "turned")))
+        else:
+            made.append(statement)
+    return made
+
+
+def _is_worth_turning(product: Product) -> bool:
+    right, plain = product.right, product.inner == product.across == 1
+    return plain and not right.picks and right.layout.strides[-1] != 1 and product.left.shape[-2] >= MANY_ROWS
+
+
+def _found(
+    part: Expression, axes: set[int], known: dict[Expression, Buffer], made: list[Statement], name: str = "known"
+) -> Access:
     """Where a value is read once it is found; along other axes than these it does not move."""
     still = set(range(len(part.shape))) - axes
     value = viewed(part, drop(still))
     if value not in known:
-        known[value] = Buffer(f"known{len(known)}", value.shape, "float32", "inner")
+        known[value] = Buffer(f"{name}{len(known)}", value.shape, "float32", "inner")
         made.append(Store(known[value], value))
     steps = iter(known[value].strides)
     strides = tuple(next(steps) if axis in axes else 0 for axis in range(len(part.shape)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from kernelwright.propose.builtin._beforehand import with_dense_rights
 from kernelwright.propose.builtin._columns import Columns
 from kernelwright.propose.builtin._emit import Emission
 from kernelwright.propose.builtin._frame import Frame
-from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel
-from kernelwright.propose.builtin._loops import Buffer
+from kernelwright.propose.builtin._kernels import Kernel, ProductKernel, ScanKernel, ScatterKernel, plan
+from kernelwright.propose.builtin._loops import Buffer, Program
 from kernelwright.propose.builtin._native import Writer
 from kernelwright.propose.builtin._rows import Rows
 from kernelwright.propose.builtin._scans import Scans
@@ -43,4 +46,10 @@ class _Spread(Scatters):
         return self.spread()
 
 
-candidate = Writer("sycl", f'["{TOGETHER}"]', _emissions).candidate
+def _planned(program: Program, genome: SyclGenome) -> list[Kernel]:
+    if genome.turn:
+        program = replace(program, statements=tuple(with_dense_rights(program.statements)))
+    return plan(program, genome)
+
+
+candidate = Writer("sycl", f'["{TOGETHER}"]', _emissions, _planned).candidate

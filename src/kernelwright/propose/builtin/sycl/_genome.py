@@ -24,6 +24,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "subgroup": (16, 8, 32),
     "tile_rows": (8, 4, 6, 12),
     "tile_columns": (2, 1, 4),
+    "turn": (True, False),
     "stack": (1, 2, 4),
     "local": ("auto", "right", "both"),
     "depth": (32, 64, 16),
@@ -41,6 +42,7 @@ class SyclGenome(LaneGenes):
         team: Who shares a row and joins what was found in it: a work-group, a sub-group, or nobody.
         subgroup: Work-items of a sub-group, where sub-groups share rows.
         tile_rows, tile_columns: Rows, and vectors in each, of a product that a work-item sums in registers.
+        turn: Whether a right matrix whose columns do not lie side by side is turned by a kernel of its own, once.
         stack: Work-items of a group one above the other in a product; the others stand side by side.
         local: Which matrices go through local memory: the right one where its columns do not lie side by side, the
             right one always, or both.
@@ -57,6 +59,7 @@ class SyclGenome(LaneGenes):
     subgroup: int = 16
     tile_rows: int = 8
     tile_columns: int = 2
+    turn: bool = True
     stack: int = 1
     local: str = "auto"
     depth: int = 32
