@@ -36,12 +36,23 @@ FAMILIES = {
     "turned products": "linear of three axes",
     "convolutions": "convolution in groups",
     "attention": "attention",
+    "found beforehand": "a step of a state",
+    "short last axes": "pixels out of channels",
 }
 # Of these also texts alone are looked at; every gene shows in one of them.
-WRITTEN = ("bias gelu", "causal softmax", "mean squared error", "product, bias, gelu", "swiglu")
-# Vectors in every work-item, rows kept in local memory, teams smaller than a group, both matrices in local memory.
+WRITTEN = (
+    "bias gelu",
+    "causal softmax",
+    "mean squared error",
+    "product, bias, gelu",
+    "swiglu",
+    "linear of three axes",
+    "a step of a state",
+)
+# Work-items side by side, rows kept in local memory, teams smaller than a group, both matrices in local memory.
 OTHERS = {
-    "vectors": SyclGenome(width=8, items=1, unroll=2, keep="all", online=True),
+    "side by side": SyclGenome(width=1, items=16, keep="none"),
+    "vectors": SyclGenome(width=8, items=2, unroll=2, keep="all", online=True, turn=False, beforehand=False),
     "sub-groups": SyclGenome(team="subgroup", subgroup=8, items=32, keep="costly", stack=2, local="both", depth=16),
     "single items": SyclGenome(
         team="item", width=4, items=8, unroll=1, fuse="reductions", parts=4, stack=4, tile_rows=4
@@ -92,6 +103,7 @@ def test_every_gene_makes_a_difference_somewhere(desks: Desks) -> None:
     for desk in map(desks, WRITTEN):
         for gene in sorted(moot):
             base = SyclGenome(team="subgroup") if gene == "subgroup" else SyclGenome()
+            base = replace(base, items=16) if gene == "stack" else base
             base = replace(base, local="both") if gene == "depth" else base
             others = (replace(base, **{gene: value}) for value in SyclGenome.choices[gene][1:])
             if any(desk.settled(other) == other for other in others):
@@ -107,7 +119,8 @@ def test_a_gene_that_makes_no_difference_has_its_usual_value(desks: Desks) -> No
 def test_genomes_lie_in_different_cells_of_the_archive(desks: Desks) -> None:
     """Who shares a row, vectors, and local memory are other strategies, and are seen as such."""
     rows, products = desks("causal softmax"), desks("product, bias, gelu")
-    texts = [rows.text(SyclGenome(team=team, width=width)) for team in ("group", "item") for width in (1, 8)]
+    teams = [SyclGenome(team=team, width=width, items=16) for team in ("group", "item") for width in (1, 8)]
+    texts = [rows.text(genome) for genome in teams]
     texts += [products.text(SyclGenome(local="both"))]
     assert len({backends.describe(text, "sycl").cell for text in texts}) == len(texts)
 

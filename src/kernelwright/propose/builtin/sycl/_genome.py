@@ -10,16 +10,16 @@ from kernelwright.propose.builtin._genome import LaneGenes
 
 # The first is what a draft begins with.
 CHOICES: Mapping[str, Sequence[Any]] = {
-    "width": (1, 4, 8, 16),
+    "width": (16, 8, 1, 4),
     "unroll": (4, 2, 1, 8),
     "fuse": ("all", "reductions", "none"),
     "beforehand": (True, False),
-    "keep": ("none", "costly", "all"),
+    "keep": ("costly", "none", "all"),
     "online": (False, True),
     "functions": ("exact", "fast"),
     "block": (4096, 1024, 16384, 65536),
     "parts": (16, 64, 4, 1),
-    "items": (16, 32, 64, 8, 1),
+    "items": (1, 16, 32, 64, 8),
     "team": ("group", "subgroup", "item"),
     "subgroup": (16, 8, 32),
     "tile_rows": (8, 4, 6, 12),
@@ -52,9 +52,7 @@ class SyclGenome(LaneGenes):
     mark: ClassVar[str] = "# kernelwright builtin sycl:"
     choices: ClassVar[Mapping[str, Sequence[Any]]] = CHOICES
 
-    width: int = 1
-    keep: str = "none"
-    items: int = 16
+    items: int = 1
     team: str = "group"
     subgroup: int = 16
     tile_rows: int = 8
