@@ -10,7 +10,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from kernelwright import native
 
@@ -34,6 +34,10 @@ def alone_on_device() -> AbstractContextManager[None]:
 def _alone_on(name: str) -> Iterator[None]:
     path = native.cache_dir() / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = os.open(path, os.O_RDONLY | os.O_CREAT, 0o644)  # who shares a cache with others may only read their files
+    try:
+        with suppress(OSError):  # some network file systems have no locks: then there are no turns
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)
