@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kernelwright.judge import Judge, sprint
+from kernelwright.judge import Judge, _turns, profile, sprint
 from kernelwright.judge._turns import turn
 from kernelwright.tasks import Task
 from tests.judge.texts import RELU
@@ -93,11 +94,13 @@ def test_who_was_given_other_cores_does_not_wait() -> None:
     through.set()
 
 
-@pytest.mark.parametrize("how", ["judge", "sprint"])
+@pytest.mark.parametrize("how", ["judge", "sprint", "profile"])
 def test_judging_and_racing_wait_for_their_turn(how: str, small_judge: Judge, relu_task: Task) -> None:
+    verdict = small_judge.judge(relu_task, RELU)
     work = {
         "judge": lambda: small_judge.judge(relu_task, RELU, timed=False),
         "sprint": lambda: sprint(small_judge, relu_task, [RELU], 1),
+        "profile": lambda: profile(small_judge, relu_task, RELU, verdict=verdict),
     }[how]
     with held_by_another():
         waiting = begun(work)
@@ -117,3 +120,21 @@ def test_a_verdict_says_how_long_it_waited_and_does_not_count_it(small_judge: Ju
     assert verdict.seconds["waited"] > 0
     assert sum(verdict.seconds[part] for part in ("build", "load", "check")) <= verdict.seconds["total"] + 1e-3
     assert small_judge.judge(relu_task, RELU, timed=False).seconds["waited"] < verdict.seconds["waited"]
+
+
+def test_where_files_cannot_be_locked_there_are_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_with(errno.ENOLCK, monkeypatch)
+    take_a_turn()
+
+
+def test_any_other_fault_of_a_lock_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_with(errno.EIO, monkeypatch)
+    with pytest.raises(OSError, match="lock"):
+        take_a_turn()
+
+
+def fail_with(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(number, "lock")
+
+    monkeypatch.setattr(_turns.fcntl, "flock", flock)
